@@ -1,0 +1,102 @@
+//! The desired state as a value.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::diag::Location;
+use crate::model::config::{Accept, Adopt, Moved, Policy, Removed};
+use crate::model::kinds::{self, Applied, Ref};
+use crate::model::op::Source;
+use crate::model::tree::FileSet;
+use crate::model::{Address, Digest, Owner};
+
+/// Everything that a project wants of a workspace.
+#[derive(Debug, Clone)]
+pub struct Desired {
+    /// Who wants it.
+    pub owner: Owner,
+    /// By address; references between them are closed.
+    pub resources: BTreeMap<Address, Wanted>,
+    /// The policy in force.
+    pub policy: Policy,
+    /// `moved:` lines.
+    pub moved: Vec<Moved>,
+    /// `removed:` lines with their places.
+    pub removed: Vec<(Removed, Option<Location>)>,
+    /// `adopt:` lines.
+    pub adopt: Vec<Adopt>,
+    /// `accept:` lines.
+    pub accept: Vec<Accept>,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// One wanted resource.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Kind and name.
+    pub address: Address,
+    /// Canonical form. Workspace numbers (`version: N`) are still in it; plan turns them into content.
+    pub spec: Value,
+    /// Canonical fields that are not owned (mode `ignore`, or `seed`), as in [`Applied::unowned`].
+    pub unowned: Vec<String>,
+    /// Of `unowned`, those that are `seed`: set at create, then left.
+    pub seeded: Vec<String>,
+    /// `policy.protect` names it.
+    pub protected: bool,
+    /// References of `spec`.
+    pub refs: Vec<Ref>,
+    /// Where it is declared.
+    pub at: Location,
+    /// Where canonical fields are written (`instructions`, `labels.team`, `content` → the folder's files).
+    pub places: BTreeMap<String, Location>,
+    /// Files of a Skill or an uploaded FileTree: what, and the project folder they are in.
+    pub content: Option<(FileSet, String)>,
+    /// Memories by path, for a MemoryStore: those of all modes that have files.
+    pub memories: BTreeMap<String, WantedFile>,
+}
+
+/// A wanted memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedFile {
+    /// The file, relative to the project folder.
+    pub file: String,
+    /// Of its bytes after line ends are normalized.
+    pub sha256: Digest,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// Who uses a versioned resource of the same project, and how.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Follower {
+    /// The referrer.
+    pub address: Address,
+    /// By `latest`: a new version goes live at once.
+    pub latest: bool,
+}
+
+impl Wanted {
+    /// What is recorded as applied once all of this is applied.
+    pub fn applied(&self) -> Applied {
+        Applied { spec: self.spec.clone(), unowned: self.unowned.clone() }
+    }
+
+    /// The digest of what is owned of it: equal to the live digest when there is nothing to do.
+    pub fn digest(&self) -> Digest {
+        kinds::owned_digest(
+            self.address.kind,
+            &self.spec,
+            &Applied { spec: self.spec.clone(), unowned: self.unowned.clone() },
+        )
+    }
+}
+
+impl Desired {
+    /// Over (address, digest, protected) of all resources: changes with nothing but what is wanted.
+    pub fn digest(&self) -> Digest {
+        let rows: Vec<_> = self.resources.values().map(|w| (&w.address, w.digest(), w.protected)).collect();
+        Digest::of_json(&rows)
+    }
+}

@@ -1,0 +1,3 @@
+//! Codes of `kind`.
+
+codes! {}

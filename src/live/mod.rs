@@ -1,0 +1,110 @@
+//! The snapshot of a workspace as a value: ownership as read. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::model::config::Policy;
+use crate::model::kinds::{Applied, Ids, Refs};
+use crate::model::op::{MemoryInfo, Moved, Referrer, Resolved, Source, Summary};
+use crate::model::tree::Entry;
+use crate::model::{Address, Digest, Owner};
+
+/// What planning needs to know of a workspace, for one owner.
+#[derive(Debug, Clone, Default)]
+pub struct Live {
+    /// `None`: there is no workspace yet; it is made by the first apply.
+    pub workspace: Option<Workspace>,
+    /// The owner's record; `None` before its first apply.
+    pub record: Option<OwnerRecord>,
+    /// This owner's resources that are not superseded, by address.
+    pub resources: BTreeMap<Address, LiveResource>,
+    /// This owner's superseded resources, to be retired.
+    pub superseded: Vec<LiveResource>,
+    /// The last retired id at an address of this owner, if one was.
+    pub retired: BTreeMap<Address, String>,
+    /// Unowned live resources whose kind and shown name are those of a wanted resource that is not live.
+    pub same_name: Vec<Summary>,
+    /// Answers for symbolic references that this project does not declare, and for workspace numbers, by key
+    /// (`acme/legal:Skill/tone`, an id) or `KEY#NUMBER`.
+    pub resolved: BTreeMap<String, Resolved>,
+    /// Who of other owners refers to what may be retired, by live id.
+    pub referrers: BTreeMap<String, Vec<Referrer>>,
+    /// Which wanted blobs the workspace holds already.
+    pub held_blobs: BTreeSet<Digest>,
+}
+
+/// Which workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// Id.
+    pub id: String,
+    /// Drawn anew by a restore.
+    pub epoch: String,
+}
+
+/// The owner's record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnerRecord {
+    /// Policy last applied.
+    pub policy: Option<Policy>,
+    /// Source of the last Apply.
+    pub source: Option<Source>,
+    /// Raised by every change.
+    pub seq: u64,
+}
+
+/// A live resource of this owner.
+#[derive(Debug, Clone)]
+pub struct LiveResource {
+    /// Ids, versions, digests.
+    pub summary: Summary,
+    /// Bodies; `None` where the digests say that nothing differs.
+    pub body: Option<LiveBody>,
+}
+
+/// Bodies of a live resource, in canonical form.
+#[derive(Debug, Clone)]
+pub struct LiveBody {
+    /// What is live.
+    pub live: Value,
+    /// What was last applied.
+    pub applied: Applied,
+    /// Outside writes since.
+    pub moved: Vec<Moved>,
+    /// Files of the newest version (skills, trees).
+    pub entries: Vec<Entry>,
+    /// Memories (stores).
+    pub memories: Vec<MemoryInfo>,
+}
+
+/// The digest that tells in one request that there is nothing to do: over sorted (address, live digest,
+/// applied digest, protected). An archived or deleted resource has no live digest.
+pub fn owner_digest<'a>(rows: impl IntoIterator<Item = (&'a Address, Option<Digest>, Option<Digest>, bool)>) -> Digest {
+    let mut rows: Vec<_> = rows.into_iter().collect();
+    rows.sort();
+    Digest::of_json(&rows)
+}
+
+/// Refs → ids: what apply starts from. Own addresses, foreign keys and versions by content that are live.
+pub fn ids_of(live: &Live, refs: &Refs, me: &Owner) -> Ids {
+    let mut ids = BTreeMap::new();
+    for (id, (owner, address)) in &refs.resources {
+        let key = if owner == me { address.to_string() } else { format!("{owner}:{address}") };
+        ids.insert(key, id.clone());
+    }
+    for (address, resource) in &live.resources {
+        ids.insert(address.to_string(), resource.summary.id.clone());
+        if let (Some(content), Some(version)) = (&resource.summary.content, &resource.summary.content_version) {
+            ids.insert(format!("{address}@{content}"), version.clone());
+        }
+    }
+    for resolved in live.resolved.values() {
+        let Some(id) = &resolved.id else { continue };
+        ids.insert(resolved.key.clone(), id.clone());
+        if let (Some(content), Some(version)) = (&resolved.content, &resolved.version) {
+            ids.insert(format!("{}@{content}", resolved.key), version.clone());
+        }
+    }
+    Ids(ids)
+}

@@ -1,0 +1,2 @@
+//! The `checkfu` command.
+fn main() {}

@@ -1,0 +1,504 @@
+//! Requests of the canonical operations, and the context they come in.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::config::Policy;
+use crate::model::kinds::{Applied, Object};
+use crate::model::tree::Entry;
+use crate::model::{Address, Digest, Kind, Owner};
+
+/// What comes with a request beside its body: who acts, as whom, for which apply. (Headers, over HTTP.)
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Who acts. Embedded: `local`, or what the caller says.
+    pub actor: String,
+    /// What kind of actor: people and tools are `api`, an agent's session is `session`.
+    pub actor_kind: ActorKind,
+    /// The authoring owner that acts (`Checkfu-Owner`).
+    pub owner: Option<Owner>,
+    /// The Apply that this write belongs to (`Checkfu-Apply`).
+    pub apply: Option<String>,
+    /// The action of that Apply, as `Agent/support#update`; names the receipt line.
+    pub action: Option<String>,
+    /// `Idempotency-Key`.
+    pub key: Option<String>,
+    /// `Checkfu-Break-Glass`: the reason; needs admin.
+    pub break_glass: Option<String>,
+    /// May the caller use break-glass and act for any owner?
+    pub admin: bool,
+}
+
+/// What kind of actor wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ActorKind {
+    /// A person or a tool through the API.
+    #[default]
+    Api,
+    /// An agent's session.
+    Session,
+}
+
+/// A request of a canonical operation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    /// Makes a resource; may claim it in the same transaction.
+    Create(Create),
+    /// Lists wire bodies.
+    List(ListOf),
+    /// One wire body.
+    Get(GetOf),
+    /// Changes wire fields.
+    Update(Update),
+    /// Archives (kinds whose retire verb that is).
+    Archive(RetireOf),
+    /// Deletes.
+    Delete(RetireOf),
+    /// A new immutable version of a Skill or FileTree from content.
+    Publish(Publish),
+    /// Immutable versions, newest first.
+    Versions(GetOf),
+    /// One MemoryVersion from many puts and deletes.
+    WriteContents(WriteContents),
+    /// Memories of a store, without bodies.
+    MemoryList(MemoryList),
+    /// Creates or changes one memory.
+    MemoryWrite(MemoryWrite),
+    /// Deletes one memory.
+    MemoryDelete(MemoryDelete),
+    /// The owner's record and digest.
+    Owner(OwnerOf),
+    /// Summaries of an owner's resources (or of unowned ones), paged.
+    Summaries(Summaries),
+    /// Bodies with `refs` and what was last applied.
+    Bodies(IdList),
+    /// Live ids and version contents of symbolic references.
+    Resolve(Resolve),
+    /// Who refers to these ids.
+    Referrers(IdList),
+    /// Unowned → the acting owner.
+    Claim(Claim),
+    /// The acting owner gives it up.
+    Release(Authoring),
+    /// From a named owner to another.
+    Transfer(Transfer),
+    /// Sets or clears `authoring.protected`.
+    Protect(Protect),
+    /// Sets `authoring.applied`.
+    Record(Record),
+    /// Sets the owner's policy in force.
+    SetPolicy(SetPolicy),
+    /// Begins an Apply.
+    ApplyBegin(ApplyBegin),
+    /// Ends one.
+    ApplyEnd(ApplyEnd),
+    /// Applies, newest first.
+    ApplyList(ApplyList),
+    /// One Apply with its receipt lines.
+    ApplyGet(GetId),
+    /// Which of these blobs are not held.
+    BlobsMissing(Digests),
+    /// Stores bytes; the digest is checked.
+    BlobPut(BlobPut),
+    /// Bytes of a blob.
+    BlobGet(BlobGet),
+    /// Audit facts, oldest first.
+    AuditList(AuditList),
+}
+
+/// Authoring part of a create or update: claims, or keeps, ownership and says what was applied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimOf {
+    /// The address under the acting owner.
+    pub address: Address,
+    /// What is applied with this write.
+    pub applied: Applied,
+    /// `authoring.protected` from the start.
+    #[serde(default)]
+    pub protected: bool,
+}
+
+/// Files of a version: metadata here, bytes by [`Request::BlobPut`] before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentOf {
+    /// Sorted by path.
+    pub entries: Vec<Entry>,
+    /// The digest over them, checked.
+    pub digest: Digest,
+}
+
+/// Makes a resource.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Create {
+    /// Which kind.
+    pub kind: Kind,
+    /// Wire body.
+    pub body: Object,
+    /// First version's files (Skill, upload FileTree).
+    pub content: Option<ContentOf>,
+    /// Claim on create. Needs an acting owner.
+    pub claim: Option<ClaimOf>,
+    /// With a claim: the id of the last retired resource at this address that the plan saw (`None` = none);
+    /// another one is `stale`.
+    pub absent_since: Option<String>,
+    /// The resource whose place it takes.
+    pub replaces: Option<Expect>,
+}
+
+/// An id and the version that it must have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expect {
+    /// Live id.
+    pub id: String,
+    /// The resource's integer version; `None` = any (not from our client).
+    pub version: Option<u64>,
+}
+
+/// Lists resources of a kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ListOf {
+    /// Which kind.
+    pub kind: Kind,
+    /// Only this owner's.
+    pub owner: Option<Owner>,
+    /// Only with these labels.
+    pub labels: BTreeMap<String, String>,
+    /// Archived ones too. Default false.
+    pub include_archived: bool,
+    /// Opaque cursor.
+    pub page: Option<String>,
+    /// Default 20.
+    pub limit: Option<u32>,
+}
+
+/// Names one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetOf {
+    /// Which kind.
+    pub kind: Kind,
+    /// Live id.
+    pub id: String,
+    /// An old version's number.
+    pub version: Option<u64>,
+}
+
+/// Changes wire fields. Omitted keeps, null clears; `metadata` is merged key by key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Update {
+    /// Which kind.
+    pub kind: Kind,
+    /// Which, and its version.
+    pub at: Expect,
+    /// Wire fields.
+    pub body: Object,
+    /// What is applied with it.
+    pub applied: Option<Applied>,
+}
+
+/// Archives or deletes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetireOf {
+    /// Which kind.
+    pub kind: Kind,
+    /// Which, and its version.
+    pub at: Expect,
+}
+
+/// Publishes a version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Publish {
+    /// Skill or FileTree.
+    pub kind: Kind,
+    /// Which, and its version.
+    pub at: Expect,
+    /// The files.
+    pub content: ContentOf,
+    /// What is applied with it.
+    pub applied: Option<Applied>,
+}
+
+/// Writes many memories as one MemoryVersion. Fails only if a path that it names moved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WriteContents {
+    /// The store.
+    pub id: String,
+    /// Path → what must be there (`None` = absent), for each path in `puts` and `deletes`.
+    pub expect: BTreeMap<String, Option<Digest>>,
+    /// Path → blob.
+    pub puts: BTreeMap<String, Digest>,
+    /// Paths.
+    pub deletes: Vec<String>,
+    /// What is applied with it.
+    pub applied: Option<Applied>,
+}
+
+/// Lists memories.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryList {
+    /// The store.
+    pub id: String,
+    /// Only below this path; ends with `/`.
+    pub path_prefix: Option<String>,
+}
+
+/// Writes one memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryWrite {
+    /// The store.
+    pub id: String,
+    /// Where.
+    pub path: String,
+    /// UTF-8 text, at most 102,400 bytes.
+    pub content: String,
+    /// `Some(None)`: must be absent; `Some(Some(d))`: must be d; `None`: any.
+    pub expect: Option<Option<Digest>>,
+}
+
+/// Deletes one memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryDelete {
+    /// The store.
+    pub id: String,
+    /// Where.
+    pub path: String,
+    /// Must be this content, if given.
+    pub expect: Option<Digest>,
+}
+
+/// Names an owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnerOf {
+    /// Who.
+    pub owner: Owner,
+}
+
+/// Lists summaries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summaries {
+    /// An owner's, or (`None`) the unowned ones with one of `names`.
+    pub owner: Option<Owner>,
+    /// Which kind; `None` = all.
+    pub kind: Option<Kind>,
+    /// With `owner: None`: only these shown names.
+    pub names: Vec<String>,
+    /// Opaque cursor.
+    pub page: Option<String>,
+    /// Default and most 1,000.
+    pub limit: Option<u32>,
+}
+
+/// Names live resources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdList {
+    /// Live ids.
+    pub ids: Vec<String>,
+    /// Whose view the `refs` take. (Bodies.)
+    pub me: Option<Owner>,
+}
+
+/// Symbolic references to resolve.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolve {
+    /// Whose names.
+    pub me: Owner,
+    /// What to find.
+    pub wants: Vec<Want>,
+}
+
+/// One reference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Want {
+    /// [`crate::model::kinds::Target::key`].
+    pub key: String,
+    /// The newest version with this content.
+    pub content: Option<Digest>,
+    /// The version with this number.
+    pub number: Option<u64>,
+}
+
+/// Names a resource and the state of its authoring record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Authoring {
+    /// Which, and its version.
+    pub at: Expect,
+    /// `authoring.seq` that it must have (0 = unowned).
+    pub seq: u64,
+}
+
+/// Claims an unowned resource.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Which.
+    pub at: Authoring,
+    /// As what.
+    pub claim: ClaimOf,
+}
+
+/// Moves ownership.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// Which.
+    pub at: Authoring,
+    /// The present owner, checked.
+    pub from: Owner,
+    /// The new one.
+    pub to: Owner,
+    /// Its address there.
+    pub address: Address,
+}
+
+/// Sets protection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Protect {
+    /// Which.
+    pub at: Authoring,
+    /// On or off.
+    pub protected: bool,
+}
+
+/// Sets what was applied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Which.
+    pub at: Authoring,
+    /// To what.
+    pub applied: Applied,
+}
+
+/// Sets the policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetPolicy {
+    /// Whose.
+    pub owner: Owner,
+    /// `seq` of the owner's record (0 = none yet).
+    pub seq: u64,
+    /// To what.
+    pub policy: Policy,
+}
+
+/// Begins an Apply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApplyBegin {
+    /// The plan's digest.
+    pub plan_digest: Digest,
+    /// Who applies.
+    pub owner: Owner,
+    /// Where from.
+    pub source: Source,
+    /// Addresses that the plan touches.
+    pub addresses: Vec<Address>,
+}
+
+/// Where a desired state comes from. Host and path of the remote only: no scheme, user, password or query.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Source {
+    /// `github.com/acme/support`; absent without Git or remote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
+    /// Path of the project folder in the repository (`` = its top); absent without Git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Commit id; absent without Git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Uncommitted changes in the project folder; absent without Git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty: Option<bool>,
+}
+
+/// Ends an Apply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ApplyEnd {
+    /// Which.
+    pub id: String,
+    /// `done`, `partial`, `interrupted`.
+    pub outcome: String,
+    /// Lines of actions that did not write: stale, blocked, failed, not started.
+    pub lines: Vec<ReceiptLine>,
+}
+
+/// What became of one action. Lines of done actions are written by the operation's own transaction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ReceiptLine {
+    /// `Agent/support#update`
+    pub action: String,
+    /// `done`, `stale`, `blocked`, `failed`, `not_started`.
+    pub outcome: String,
+    /// Operation name (`agents.update`).
+    pub operation: String,
+    /// Live id, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Version after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// Id or number of the immutable version that it made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<String>,
+    /// Digest of the spec that is applied now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<Digest>,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Lists applies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApplyList {
+    /// Only this owner's.
+    pub owner: Option<Owner>,
+    /// Default 20.
+    pub limit: Option<u32>,
+}
+
+/// An id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetId {
+    /// The id.
+    pub id: String,
+}
+
+/// Digests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Digests {
+    /// The digests.
+    pub digests: Vec<Digest>,
+}
+
+/// Bytes to store.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BlobPut {
+    /// Of the bytes, checked.
+    pub digest: Digest,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl std::fmt::Debug for BlobPut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BlobPut({}, {} bytes)", self.digest, self.bytes.len())
+    }
+}
+
+/// Bytes to read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlobGet {
+    /// Which.
+    pub digest: Digest,
+}
+
+/// Lists audit facts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct AuditList {
+    /// Only about this resource.
+    pub resource: Option<String>,
+    /// Only by this owner.
+    pub owner: Option<Owner>,
+    /// After this sequence number.
+    pub after: Option<u64>,
+    /// Default and most 1,000.
+    pub limit: Option<u32>,
+}

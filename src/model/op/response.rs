@@ -1,0 +1,320 @@
+//! Responses of the canonical operations.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::config::Policy;
+use crate::model::kinds::{Applied, Refs};
+use crate::model::op::{ActorKind, ReceiptLine, Source};
+use crate::model::tree::Entry;
+use crate::model::{Address, Digest, Kind, Owner};
+
+/// The answer to a [`crate::model::op::Request`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Response {
+    /// A write to a resource.
+    Written(Written),
+    /// A wire body.
+    Body(Value),
+    /// Wire bodies.
+    Bodies(Page<Value>),
+    /// Versions, newest first.
+    Versions(Vec<VersionInfo>),
+    /// Memories.
+    Memories(Vec<MemoryInfo>),
+    /// An owner.
+    Owner(Box<OwnerState>),
+    /// Summaries.
+    Summaries(Page<Summary>),
+    /// Bodies with refs.
+    Loaded(Loaded),
+    /// Resolved references, in the order of the wants.
+    Resolved(Vec<Resolved>),
+    /// Referrers.
+    Referrers(Vec<Referrer>),
+    /// An Apply began.
+    Began(Began),
+    /// Applies.
+    Applies(Vec<ApplyInfo>),
+    /// One Apply.
+    Apply(Box<ApplyInfo>),
+    /// Digests that are not held.
+    Missing(Vec<Digest>),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// Audit facts.
+    Audit(Vec<Fact>),
+    /// Nothing to say.
+    Done,
+}
+
+/// What a write did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// Live id.
+    pub id: String,
+    /// The resource's version after.
+    pub version: u64,
+    /// `authoring.seq` after (0 = unowned).
+    pub seq: u64,
+    /// The immutable version that it made or found equal: `skver_…` for skills, a number for agents, trees,
+    /// stores.
+    pub made: Option<String>,
+    /// Did it change anything?
+    pub changed: bool,
+    /// Was this answered from the idempotency record? Then `version` is the *present* one, and `moved` says
+    /// whether the resource moved on since.
+    #[serde(default)]
+    pub replayed: bool,
+    /// See `replayed`.
+    #[serde(default)]
+    pub moved: bool,
+}
+
+/// A page of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Page<T> {
+    /// Items.
+    pub data: Vec<T>,
+    /// Opaque cursor of the next page.
+    pub next_page: Option<String>,
+}
+
+/// An immutable version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VersionInfo {
+    /// `skver_…`, or the number as text.
+    pub id: String,
+    /// Number, from 1.
+    pub number: u64,
+    /// Content digest (skills, trees, stores) or body digest (agents).
+    pub digest: Digest,
+    /// Files, where it has any.
+    pub entries: Vec<Entry>,
+    /// When (RFC 3339, UTC).
+    pub created_at: String,
+    /// Who.
+    pub actor: String,
+}
+
+/// A memory without its body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryInfo {
+    /// `mem_…`
+    pub id: String,
+    /// Path.
+    pub path: String,
+    /// Of the raw bytes.
+    pub content_sha256: Digest,
+    /// Bytes.
+    pub content_size_bytes: u64,
+    /// Who wrote it last.
+    pub updated_by: String,
+    /// What kind of actor that was.
+    pub updated_by_kind: ActorKind,
+    /// The owner that acted, if one did.
+    pub updated_by_owner: Option<Owner>,
+    /// When (RFC 3339, UTC).
+    pub updated_at: String,
+}
+
+/// The workspace's record of an owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnerState {
+    /// Id of the workspace.
+    pub workspace_id: String,
+    /// Drawn anew by a restore.
+    pub epoch: String,
+    /// Over sorted (address, live digest, applied digest, protected) of its resources; see
+    /// [`crate::live::owner_digest`].
+    pub digest: Digest,
+    /// How many resources.
+    pub count: u64,
+    /// The policy last applied; `None` before the first.
+    pub policy: Option<Policy>,
+    /// Where its last Apply came from.
+    pub source: Option<Source>,
+    /// Digests undone by a rollback, by address.
+    #[serde(default)]
+    pub undone: BTreeMap<Address, Digest>,
+    /// Raised by every change of the record (0 = none yet).
+    pub seq: u64,
+    /// An Apply of this owner that has begun and not ended, if any.
+    pub open_apply: Option<String>,
+}
+
+/// A resource without bodies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Live id.
+    pub id: String,
+    /// Kind.
+    pub kind: Kind,
+    /// Address under its owner; `None` = unowned.
+    pub address: Option<Address>,
+    /// Shown name.
+    pub name: String,
+    /// Integer version.
+    pub version: u64,
+    /// `authoring.seq`.
+    pub seq: u64,
+    /// `authoring.protected`.
+    pub protected: bool,
+    /// Of the owned part of what is live; `None`: archived or deleted by another.
+    pub live_digest: Option<Digest>,
+    /// Of what was applied.
+    pub applied_digest: Option<Digest>,
+    /// Waiting to be retired since another resource took its place.
+    pub superseded: bool,
+    /// Archived or deleted outside: who, when.
+    pub gone: Option<Moved>,
+    /// Newest content (skills, trees).
+    pub content: Option<Digest>,
+    /// The version that has it.
+    pub content_version: Option<String>,
+}
+
+/// Bodies for planning.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// One for each id that exists.
+    pub bodies: Vec<LoadedBody>,
+    /// What the ids in the bodies mean.
+    pub refs: Refs,
+    /// The last retired id at an address, for the owner `me`.
+    pub retired: BTreeMap<Address, String>,
+}
+
+/// A body for planning.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadedBody {
+    /// Live id.
+    pub id: String,
+    /// Wire body, with `content` or `contents` for kinds that have them.
+    pub body: Value,
+    /// What its owner last applied.
+    pub applied: Option<Applied>,
+    /// Outside writes since, newest last.
+    pub moved: Vec<Moved>,
+    /// Files of the newest version (skills, trees).
+    pub entries: Vec<Entry>,
+    /// Memories (stores).
+    pub memories: Vec<MemoryInfo>,
+}
+
+/// An outside write, from the audit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Moved {
+    /// Canonical fields that it changed (`instructions`, `labels.team`, `contents./a.md`); empty = all.
+    pub fields: Vec<String>,
+    /// Who.
+    pub actor: String,
+    /// When (RFC 3339, UTC).
+    pub at: String,
+    /// Operation name.
+    pub operation: String,
+    /// The reason, if it was break-glass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub break_glass: Option<String>,
+}
+
+/// A resolved reference.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolved {
+    /// The key asked for.
+    pub key: String,
+    /// Live id; `None` = there is no such resource.
+    pub id: Option<String>,
+    /// Its kind.
+    pub kind: Option<Kind>,
+    /// Is it archived (or deleted: then it takes no new reference)?
+    pub archived: bool,
+    /// The version asked for: `skver_…` or number.
+    pub version: Option<String>,
+    /// Its content.
+    pub content: Option<Digest>,
+    /// The newest content.
+    pub newest: Option<Digest>,
+}
+
+/// A resource that refers to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Referrer {
+    /// What is referred to.
+    pub to: String,
+    /// The referrer.
+    pub id: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its owner.
+    pub owner: Option<Owner>,
+    /// Its address.
+    pub address: Option<Address>,
+    /// Its shown name.
+    pub name: String,
+    /// Does it follow `latest`?
+    pub follows: bool,
+}
+
+/// An Apply began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Began {
+    /// `apply_…`
+    pub id: String,
+    /// Another Apply of this owner that is not ended.
+    pub other: Option<String>,
+}
+
+/// An Apply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ApplyInfo {
+    /// `apply_…`
+    pub id: String,
+    /// Who applied.
+    pub owner: Owner,
+    /// Who acted.
+    pub actor: String,
+    /// The plan.
+    pub plan_digest: Digest,
+    /// Where from.
+    pub source: Source,
+    /// When it began (RFC 3339, UTC).
+    pub began_at: String,
+    /// When it ended; `None` = it runs, or was killed.
+    pub ended_at: Option<String>,
+    /// `done`, `partial`, `interrupted`; `None` while it runs.
+    pub outcome: Option<String>,
+    /// How many actions were done.
+    pub done: u64,
+    /// Lines, in the order in which they were written. Empty in lists.
+    pub lines: Vec<ReceiptLine>,
+}
+
+/// An audit fact. Never a body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Sequence number.
+    pub seq: u64,
+    /// When (RFC 3339, UTC).
+    pub at: String,
+    /// Operation name.
+    pub operation: String,
+    /// Who acted.
+    pub actor: String,
+    /// What kind of actor.
+    pub actor_kind: ActorKind,
+    /// As which owner.
+    pub owner: Option<Owner>,
+    /// For which Apply.
+    pub apply: Option<String>,
+    /// About which resource.
+    pub resource: Option<String>,
+    /// Break-glass reason.
+    pub break_glass: Option<String>,
+    /// Canonical fields that changed.
+    pub fields: Vec<String>,
+    /// Version after.
+    pub version: Option<u64>,
+}
