@@ -441,10 +441,14 @@ pub fn is_under(path: &str, prefix: &str) -> bool {
 }
 
 pub mod agent;
+#[cfg(test)]
+pub(crate) mod arbitrary;
 pub mod docs;
 pub mod environment;
 pub mod file_tree;
 pub mod file_tree_mount;
+#[cfg(test)]
+mod laws;
 pub mod memory_mount;
 pub mod memory_store;
 pub mod mount;
