@@ -8,8 +8,23 @@
 //! Blobs::open       ─▶ the same bytes again, proved by their digest
 //! ```
 
+mod attributes;
+mod cache;
+mod content;
+mod discover;
 mod error;
+mod files;
+mod git;
+mod hash;
+mod limits;
+mod lines;
+mod links;
+mod open;
+mod paths;
 mod project;
+mod remote;
+mod rules;
+mod walk;
 mod want;
 
 pub use error::BundleError;
