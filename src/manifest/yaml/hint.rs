@@ -131,10 +131,13 @@ fn deeper_first_line(index: &LineIndex, line: &Range<usize>) -> Option<Diagnosti
             let (head, tail) = header.split_at(sign + 1);
             let start = at.start + sign;
             return Some(
-                Diagnostic::new(&code::BLOCK_INDENT, "the first line of this block is indented deeper than a later one")
-                    .at(index.locate(start..start + 1), "the block begins here")
-                    .at(index.locate(line.start + width..line.end), "this line ends it")
-                    .fix(format!("{head}{}{tail}", width - parent)),
+                Diagnostic::new(
+                    &code::BLOCK_INDENT,
+                    "the first line of this block is indented deeper than a later one",
+                )
+                .at(index.locate(start..start + 1), "the block begins here")
+                .at(index.locate(line.start + width..line.end), "this line ends it")
+                .fix(format!("{head}{}{tail}", width - parent)),
             );
         }
         if !header.is_empty() {

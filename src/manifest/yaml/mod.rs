@@ -5,8 +5,8 @@ mod hint;
 mod parse;
 mod scalar;
 
-pub use parse::{Doc, Documents, Style, documents, parse};
 pub(crate) use parse::too_large;
+pub use parse::{Doc, Documents, Style, documents, parse};
 pub use scalar::quote;
 
 use std::ops::Range;

@@ -114,10 +114,10 @@ fn unquoted_colon_shows_the_quoted_line() {
         ("manifest.unquoted_colon 2:16".into(), "  - b: 'say \"hi\": now'".into())
     );
     let (place, fix) = one("description: some text\n  Context: more\nmodel: x\n");
-    assert_eq!((place.as_str(), fix.as_str()), (
-        "manifest.unquoted_colon 2:10",
-        "description: >-\n  some text\n  Context: more"
-    ));
+    assert_eq!(
+        (place.as_str(), fix.as_str()),
+        ("manifest.unquoted_colon 2:10", "description: >-\n  some text\n  Context: more")
+    );
 }
 
 #[test]
@@ -195,7 +195,36 @@ fn other_documents_are_read_after_an_error() {
 
 #[test]
 fn odd_texts_do_not_panic() {
-    for text in ["", "\n", "---\n", "...\n", "%YAML 1.2\n---\na: 1\n", "\u{feff}a: 1", "a: 1\r\nb: 2\r\n", "\r", "a:\rb:\r", "- - -", "? ", ": ", "&a", "*a", "!", "'", "\"", "{", "}", "]", "|", ">", "a: |\n\t", "é: ü: ö", "{{", "- {{", "\t", "a: b\n c: d\n  - e"] {
+    for text in [
+        "",
+        "\n",
+        "---\n",
+        "...\n",
+        "%YAML 1.2\n---\na: 1\n",
+        "\u{feff}a: 1",
+        "a: 1\r\nb: 2\r\n",
+        "\r",
+        "a:\rb:\r",
+        "- - -",
+        "? ",
+        ": ",
+        "&a",
+        "*a",
+        "!",
+        "'",
+        "\"",
+        "{",
+        "}",
+        "]",
+        "|",
+        ">",
+        "a: |\n\t",
+        "é: ü: ö",
+        "{{",
+        "- {{",
+        "\t",
+        "a: b\n c: d\n  - e",
+    ] {
         let _ = read(text);
     }
     let big = "x".repeat(MAX_BYTES + 1);
