@@ -94,7 +94,7 @@ impl Checked<'_> {
         }
         match &f.key {
             Some(key) => self.at(d, &child(&f.pointer, key), true),
-            None => self.at(d, &f.pointer, f.code == &code::MISSING_KEY),
+            None => self.at(d, &f.pointer, f.code == &code::MISSING_KEY || f.code == &code::NULL),
         }
     }
 

@@ -74,7 +74,7 @@ fn metadata_is_checked() {
         one("{name: a, labels: {v: 1.10, t: yes, u: true}}"),
         ["manifest.needs_quotes 3:33 \"1.10\"", "manifest.needs_quotes 3:50 \"true\""]
     );
-    assert_eq!(one("{name: a, labels: ~}"), ["manifest.null 3:29"]);
+    assert_eq!(one("{name: a, labels: ~}"), ["manifest.null 3:21"]);
     assert_eq!(one("{nme: a}"), ["manifest.missing_key 3:1 name: …", "manifest.unknown_key 3:12 did you mean `name`?"]);
     assert_eq!(one("{name: a, label: {}}"), ["manifest.unknown_key 3:21 did you mean `labels`?"]);
     assert_eq!(one("[a]"), ["manifest.wrong_type 3:1"]);
