@@ -32,9 +32,28 @@ const PURE: &[&str] = &["diag", "model", "manifest", "desired", "live", "plan", 
 
 /// What a pure module cannot name: a path that is one of these or goes through it.
 const EFFECTS: &[&str] = &[
-    "std::fs", "std::env", "std::net", "std::process", "std::io", "std::thread", "std::time::SystemTime", "std::time::Instant",
-    "std::os", "tokio", "rusqlite", "git2", "ignore", "rayon", "tempfile", "uuid", "indicatif", "dialoguer", "anstream",
-    "rand", "getrandom", "fastrand",
+    "std::fs",
+    "std::env",
+    "std::net",
+    "std::process",
+    "std::io",
+    "std::thread",
+    "std::time::SystemTime",
+    "std::time::Instant",
+    "std::os",
+    "tokio",
+    "rusqlite",
+    "git2",
+    "ignore",
+    "rayon",
+    "tempfile",
+    "uuid",
+    "indicatif",
+    "dialoguer",
+    "anstream",
+    "rand",
+    "getrandom",
+    "fastrand",
 ];
 
 /// Methods of `Path` that touch the disk.
@@ -240,7 +259,7 @@ fn tests_and_benches_say_what_they_are_for() {
     let silent: Vec<String> = dirs
         .iter()
         .flat_map(|d| repo::files(d))
-        .filter(|p| p.ends_with(".rs") && !repo::text(p).starts_with("//!"))
+        .filter(|p| repo::is(p, "rs") && !repo::text(p).starts_with("//!"))
         .collect();
     assert!(silent.is_empty(), "these open without `//!`: {silent:?}");
 }

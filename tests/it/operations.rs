@@ -31,8 +31,22 @@ fn of_kind(kind: Kind) -> Vec<Request> {
     let get = || op::GetOf { kind, id: "none".to_owned(), version: None };
     let retire = || op::RetireOf { kind, at: at() };
     vec![
-        Request::Create(op::Create { kind, body: Object::new(), content: None, claim: None, absent_since: None, replaces: None }),
-        Request::List(op::ListOf { kind, owner: None, labels: BTreeMap::new(), include_archived: false, page: None, limit: None }),
+        Request::Create(op::Create {
+            kind,
+            body: Object::new(),
+            content: None,
+            claim: None,
+            absent_since: None,
+            replaces: None,
+        }),
+        Request::List(op::ListOf {
+            kind,
+            owner: None,
+            labels: BTreeMap::new(),
+            include_archived: false,
+            page: None,
+            limit: None,
+        }),
         Request::Get(get()),
         Request::Update(op::Update { kind, at: at(), body: Object::new(), applied: None }),
         Request::Archive(retire()),
@@ -50,12 +64,29 @@ fn others() -> Vec<Request> {
     let ids = || op::IdList { ids: Vec::new(), me: Some(owner()) };
     let store = || "none".to_owned();
     vec![
-        Request::WriteContents(op::WriteContents { id: store(), expect: BTreeMap::new(), puts: BTreeMap::new(), deletes: Vec::new(), applied: None }),
+        Request::WriteContents(op::WriteContents {
+            id: store(),
+            expect: BTreeMap::new(),
+            puts: BTreeMap::new(),
+            deletes: Vec::new(),
+            applied: None,
+        }),
         Request::MemoryList(op::MemoryList { id: store(), path_prefix: None }),
-        Request::MemoryWrite(op::MemoryWrite { id: store(), path: "/a".to_owned(), content: String::new(), expect: None }),
+        Request::MemoryWrite(op::MemoryWrite {
+            id: store(),
+            path: "/a".to_owned(),
+            content: String::new(),
+            expect: None,
+        }),
         Request::MemoryDelete(op::MemoryDelete { id: store(), path: "/a".to_owned(), expect: None }),
         Request::Owner(op::OwnerOf { owner: owner() }),
-        Request::Summaries(op::Summaries { owner: Some(owner()), kind: None, names: Vec::new(), page: None, limit: None }),
+        Request::Summaries(op::Summaries {
+            owner: Some(owner()),
+            kind: None,
+            names: Vec::new(),
+            page: None,
+            limit: None,
+        }),
         Request::Bodies(ids()),
         Request::Resolve(op::Resolve { me: owner(), wants: Vec::new() }),
         Request::Referrers(ids()),
@@ -65,7 +96,12 @@ fn others() -> Vec<Request> {
         Request::Protect(op::Protect { at: authoring(), protected: true }),
         Request::Record(op::Record { at: authoring(), applied: Applied::default() }),
         Request::SetPolicy(op::SetPolicy { owner: owner(), seq: 0, policy: Policy::default() }),
-        Request::ApplyBegin(op::ApplyBegin { plan_digest: digest, owner: owner(), source: op::Source::default(), addresses: Vec::new() }),
+        Request::ApplyBegin(op::ApplyBegin {
+            plan_digest: digest,
+            owner: owner(),
+            source: op::Source::default(),
+            addresses: Vec::new(),
+        }),
         Request::ApplyEnd(op::ApplyEnd { id: store(), outcome: "done".to_owned(), lines: Vec::new() }),
         Request::ApplyList(op::ApplyList { owner: None, limit: None }),
         Request::ApplyGet(op::GetId { id: store() }),
@@ -169,7 +205,12 @@ fn a_row_holds_together() {
         assert!(names.insert(o.name), "{} is there twice", o.name);
         assert!(routes.insert((format!("{:?}", o.method), o.path)), "{}: {:?} {} is taken", o.name, o.method, o.path);
         assert!(o.path.starts_with("/v1/"), "{}: {}", o.name, o.path);
-        assert_eq!(o.mutates, o.scope >= Scope::Apply, "{}: who only reads needs no more than `plan`, who writes does", o.name);
+        assert_eq!(
+            o.mutates,
+            o.scope >= Scope::Apply,
+            "{}: who only reads needs no more than `plan`, who writes does",
+            o.name
+        );
         if o.mutates {
             assert_ne!(o.method, Verb::Get, "{}: GET does not write", o.name);
         }

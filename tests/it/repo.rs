@@ -48,11 +48,16 @@ fn walk(root: &Path, dir: &Path, found: &mut Vec<String>) {
     }
 }
 
+/// Does a path have this extension?
+pub(crate) fn is(path: &str, extension: &str) -> bool {
+    Path::new(path).extension().is_some_and(|e| e == extension)
+}
+
 /// Every Rust file below `src`, by its path from there.
 pub(crate) fn sources() -> BTreeMap<String, String> {
     files("src")
         .into_iter()
-        .filter(|p| Path::new(p).extension().is_some_and(|e| e == "rs"))
+        .filter(|p| is(p, "rs"))
         .map(|p| (p.trim_start_matches("src/").to_owned(), text(&p)))
         .collect()
 }

@@ -50,7 +50,8 @@ fn vague(source: &str) -> Vec<String> {
         for keyword in ["struct ", "enum ", "trait ", "mod ", "type "] {
             let Some(name) = line.strip_prefix(keyword) else { continue };
             let name = name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
-            if VAGUE.iter().any(|v| name.ends_with(v)) || ["util", "utils", "helpers", "misc", "common"].contains(&name) {
+            if VAGUE.iter().any(|v| name.ends_with(v)) || ["util", "utils", "helpers", "misc", "common"].contains(&name)
+            {
                 bad.push(format!("`{keyword}{name}`: name it after what it is"));
             }
         }
@@ -67,7 +68,7 @@ fn no_file_holds_a_forbidden_word() {
             continue;
         }
         bad.extend(holds(&text).into_iter().map(|b| format!("{path}: {b}")));
-        if path.ends_with(".rs") {
+        if repo::is(&path, "rs") {
             bad.extend(vague(&text).into_iter().map(|b| format!("{path}: {b}")));
         }
     }
