@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 mod codes;
+mod documents;
+mod generated;
 mod layering;
 mod operations;
 mod repo;
