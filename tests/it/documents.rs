@@ -43,7 +43,10 @@ fn every_link_leads_somewhere() {
         .flat_map(|p| broken(&p, &repo::text(&p)))
         .collect();
     assert!(bad.is_empty(), "\n{}", bad.join("\n"));
-    assert_eq!(broken("README.md", "[a](nowhere.md) [b](README.md#x)\n```\n[c](no.md)\n```\n"), ["README.md: nowhere.md"]);
+    assert_eq!(
+        broken("README.md", "[a](nowhere.md) [b](README.md#x)\n```\n[c](no.md)\n```\n"),
+        ["README.md: nowhere.md"]
+    );
 }
 
 #[test]

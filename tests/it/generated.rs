@@ -27,14 +27,20 @@ fn wanted() -> BTreeMap<String, String> {
 
 /// The page of all codes.
 fn errors(codes: &[&Code]) -> String {
-    let mut out = "# Codes\n\nEvery code that checkfu can show, as `checkfu explain CODE` tells it. Made from the code.\n".to_owned();
+    let mut out =
+        "# Codes\n\nEvery code that checkfu can show, as `checkfu explain CODE` tells it. Made from the code.\n"
+            .to_owned();
     for code in codes {
         let severity = match code.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
             Severity::Note => "note",
         };
-        let _ = write!(out, "\n## {}\n\n{}. ({severity})\n\n{}\n\n**Fix:** {}\n", code.code, code.title, code.why, code.fix);
+        let _ = write!(
+            out,
+            "\n## {}\n\n{}. ({severity})\n\n{}\n\n**Fix:** {}\n",
+            code.code, code.title, code.why, code.fix
+        );
     }
     out
 }

@@ -12,7 +12,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("diag", &[]),
     ("model", &[]),
     ("manifest", &[]),
-    ("bundle", &[]),
+    ("bundle", &["control"]),
     ("desired", &["manifest"]),
     ("live", &[]),
     ("plan", &["desired", "live"]),

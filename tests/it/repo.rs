@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use syn::spanned::Spanned;
 
@@ -62,9 +63,29 @@ pub(crate) fn sources() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Is the whole file test code?
+/// Is the whole file test code: named so, or declared as `#[cfg(test)] mod NAME;`?
 pub(crate) fn is_test_file(rel: &str) -> bool {
+    static DECLARED: OnceLock<Vec<String>> = OnceLock::new();
+    let declared = DECLARED.get_or_init(|| {
+        sources().iter().flat_map(|(rel, source)| test_modules(rel, &syn::parse_file(source).unwrap())).collect()
+    });
     rel.split('/').any(|part| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs"))
+        || declared.iter().any(|d| rel == format!("{d}.rs") || rel.starts_with(&format!("{d}/")))
+}
+
+/// The modules that a file declares under `#[cfg(test)]`, as paths from `src` without an extension.
+fn test_modules(rel: &str, file: &syn::File) -> Vec<String> {
+    let stem = rel.trim_end_matches(".rs");
+    let folder = match stem.rsplit_once('/') {
+        Some((folder, "mod")) => format!("{folder}/"),
+        None if ["lib", "main"].contains(&stem) => String::new(),
+        _ => format!("{stem}/"),
+    };
+    let of = |item: &syn::Item| match item {
+        syn::Item::Mod(m) if m.content.is_none() && is_test(&m.attrs) => Some(format!("{folder}{}", m.ident)),
+        _ => None,
+    };
+    file.items.iter().filter_map(of).collect()
 }
 
 /// Does an item stand under `#[cfg(test)]` or `#[test]`?
@@ -99,4 +120,12 @@ pub(crate) fn split(rel: &str, source: &str) -> (String, String) {
         source.lines().zip(&tests).map(|(l, t)| if *t == wanted { l } else { "" }.to_owned() + "\n").collect()
     };
     (part(false), part(true))
+}
+
+#[test]
+fn modules_for_tests_are_found() {
+    let file = syn::parse_file("mod a;\n#[cfg(test)]\nmod fake;\n#[cfg(test)]\nmod tests { }").unwrap();
+    assert_eq!(test_modules("apply/mod.rs", &file), ["apply/fake"]);
+    assert_eq!(test_modules("apply/run.rs", &file), ["apply/run/fake"]);
+    assert_eq!(test_modules("lib.rs", &file), ["fake"]);
 }
