@@ -52,10 +52,10 @@ pub(super) fn add_refs(conn: &Conn, kind: Kind, body: &Object, refs: &mut Refs) 
             if let Some(v) = version::by_id(conn, wanted)? {
                 refs.contents.insert(wanted.clone(), v.digest);
             }
-        } else if let Ok(number) = wanted.parse() {
-            if let Some(v) = version::by_number(conn, &r.id, number)? {
-                refs.contents.insert(format!("{}#{number}", r.id), v.digest);
-            }
+        } else if let Ok(number) = wanted.parse()
+            && let Some(v) = version::by_number(conn, &r.id, number)?
+        {
+            refs.contents.insert(format!("{}#{number}", r.id), v.digest);
         }
     }
     Ok(())
@@ -130,11 +130,11 @@ pub(super) fn refresh_referrers(conn: &Conn, id: &str) -> Result<()> {
         let Some(r) = resource::get(conn, &from)? else { continue };
         let Some(owner) = &r.owner else { continue };
         let body = body(conn, &r)?;
-        if let Some(digest) = live_digest(conn, &r, body)? {
-            if r.live_digest != Some(digest) {
-                resource::set_live_digest(conn, &from, digest)?;
-                owner::forget_digest(conn, owner)?;
-            }
+        if let Some(digest) = live_digest(conn, &r, body)?
+            && r.live_digest != Some(digest)
+        {
+            resource::set_live_digest(conn, &from, digest)?;
+            owner::forget_digest(conn, owner)?;
         }
     }
     Ok(())

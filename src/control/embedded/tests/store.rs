@@ -129,7 +129,7 @@ fn a_full_workspace_undoes_the_write_at_hand_and_keeps_the_rest() {
     let list = ListOf {
         kind: Kind::Agent,
         owner: None,
-        labels: Default::default(),
+        labels: std::collections::BTreeMap::new(),
         include_archived: false,
         page: None,
         limit: Some(1_000),
