@@ -506,6 +506,14 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_label_is_none_for_environments_alone() {
+        let labels: BTreeMap<String, String> = [("a".to_owned(), String::new())].into();
+        let labelled = |kind| (def(kind).canonical)("x", &Value::Object(Map::new()), &labels).get("labels").is_some();
+        assert!(!labelled(Kind::Environment));
+        assert!(Kind::ALL.into_iter().filter(|k| *k != Kind::Environment).all(labelled));
+    }
+
+    #[test]
     fn references_read_and_write() {
         for (text, key) in [("faq", "Skill/faq"), ("acme/legal:Skill/tone", "acme/legal:Skill/tone")] {
             let t = Target::parse(Kind::Skill, text).unwrap();

@@ -128,3 +128,21 @@ fn skills_choose_versions() {
         Ids([("Skill/faq", "skill_1"), ("Skill/triage", "skill_2")].map(|(k, v)| (k.to_owned(), v.to_owned())).into());
     assert_eq!((def(Kind::Agent).to_wire)(&c, &ids, None).unwrap_err().0, format!("Skill/triage@{digest}"));
 }
+
+#[test]
+fn an_advisor_is_sent_in_full_since_the_wire_merges_it() {
+    let with = |model: Value| {
+        canonical(&json!({ "model": "m", "multiagent": {
+            "type": "multiagent_20261001", "advisor": { "type": "enabled", "model": model } } }))
+    };
+    let sent = |c: &Value| (def(Kind::Agent).to_wire)(c, &Ids::default(), None).unwrap();
+    let slow = with(json!({ "id": "n", "speed": "standard" }));
+    assert_eq!(slow["multiagent"]["advisor"]["model"], json!("n"));
+    let model = json!({ "id": "n", "speed": "standard" });
+    assert_eq!(sent(&slow)["multiagent"]["advisor"]["model"], model);
+    // What the server chose for it is no drift.
+    let mut body = Value::Object(sent(&slow));
+    body["multiagent"]["advisor"]["model"]["effort"] = json!("high");
+    assert_eq!(from_wire(&body, Some(&slow)), slow);
+    assert_ne!(from_wire(&body, None), slow);
+}
