@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 use checkfu::diag::{Code, Severity, codes};
+use checkfu::manifest::{self, Form};
 use checkfu::model::config::Config;
+use checkfu::model::kinds::{self, KINDS};
 use checkfu::plan::Plan;
 use checkfu::receipt::Receipt;
 
@@ -21,6 +23,11 @@ fn wanted() -> BTreeMap<String, String> {
     files.insert("schemas/Config.json".to_owned(), schema(schemars::schema_for!(Config)));
     files.insert("schemas/Plan.json".to_owned(), schema(schemars::schema_for!(Plan)));
     files.insert("schemas/Receipt.json".to_owned(), schema(schemars::schema_for!(Receipt)));
+    for kind in KINDS {
+        let text = serde_json::to_string_pretty(&kinds::schema::schema(kind)).unwrap() + "\n";
+        files.insert(format!("schemas/{}.json", kind.kind), text);
+        files.insert(format!("docs/kinds/{}.md", kind.kind), kinds::docs::docs(kind));
+    }
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
     files
 }
@@ -85,6 +92,17 @@ fn generated_files_are_up_to_date() {
         return;
     }
     assert!(bad.is_empty(), "UPDATE=1 cargo test --test it generated writes these anew:\n{}", bad.join("\n"));
+}
+
+#[test]
+fn examples_in_the_pages_of_kinds_are_valid() {
+    for kind in KINDS {
+        let index = checkfu::diag::LineIndex::new("example.yaml", kind.example);
+        let (documents, found) = manifest::parse(Form::Yaml, &index);
+        let found: Vec<_> = found.0.iter().map(|d| format!("{} {}", d.code.code, d.message)).collect();
+        assert!(found.is_empty(), "{}: {found:?}", kind.kind);
+        assert!(!documents.is_empty() && documents.iter().all(|d| d.address.kind == kind.kind));
+    }
 }
 
 #[test]
