@@ -28,6 +28,8 @@ fn wanted() -> BTreeMap<String, String> {
         files.insert(format!("schemas/{}.json", kind.kind), text);
         files.insert(format!("docs/kinds/{}.md", kind.kind), kinds::docs::docs(kind));
     }
+    let manifest = serde_json::to_string_pretty(&kinds::schema::manifest()).unwrap() + "\n";
+    files.insert("schemas/Manifest.json".to_owned(), manifest);
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
     files
 }
