@@ -109,7 +109,7 @@ impl Rules {
         let file = dir.join(name);
         let mut builder = GitignoreBuilder::new(&dir);
         for line in text.trim_start_matches('\u{feff}').lines() {
-            if let Err(e) = builder.add_line(Some(file.clone()), line) {
+            if let Err(e) = builder.add_line(Some(file.clone()), &paths::literal_braces(line)) {
                 self.bad(folder, name, e.to_string());
             }
         }
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn bad_lines_and_odd_files_are_told() {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(".gitignore"), "a[\nok\n").unwrap();
+        fs::write(dir.path().join(".gitignore"), "[z-a]\nok\n{x,y}\n").unwrap();
         fs::write(dir.path().join(".gitattributes"), "\"x text\n").unwrap();
         fs::create_dir(dir.path().join(".checkfuignore")).unwrap();
         let rules = Rules::new(dir.path());
@@ -225,6 +225,7 @@ mod tests {
             rules.scope("").verdict(&dir.path().join("ok"), false),
             Verdict::GitIgnored("`ok` in .gitignore".into())
         );
+        assert_eq!(rules.scope("").verdict(&dir.path().join("x"), false), Verdict::Silent, "Git has no alternatives");
         let files: Vec<_> = rules.bad_lines().into_iter().map(|b| b.file).collect();
         assert_eq!(files, [".checkfuignore", ".gitattributes", ".gitignore"]);
     }
