@@ -32,6 +32,7 @@ impl Project {
         say_untracked(&want, &report, &mut out);
         self.check_names(&want, &candidates, &mut out);
         let entries = self.hash(&want, &candidates, &mut out);
+        out.extend(self.bad_rules());
         out.sort();
         let set = if out.has_errors() { None } else { Some(FileSet::new(entries)) };
         (set, report, out)
@@ -115,9 +116,14 @@ impl Project {
     fn check_twins(&self, candidates: &[Candidate], out: &mut Diagnostics) {
         let mut seen: BTreeMap<String, &str> = BTreeMap::new();
         let mut told = BTreeSet::new();
+        let mut before = "";
         for candidate in candidates {
-            let ends = candidate.path.match_indices('/').map(|(at, _)| at).chain([candidate.path.len()]);
-            for path in ends.map(|end| &candidate.path[..end]) {
+            let new = candidate.path.as_str();
+            // sorted: what the path shares with the one before was looked at
+            let shared = new.bytes().zip(before.bytes()).take_while(|(a, b)| a == b).count();
+            before = new;
+            let ends = new.match_indices('/').map(|(at, _)| at).chain([new.len()]);
+            for path in ends.filter(|end| *end >= shared).map(|end| &new[..end]) {
                 let folded = paths::folded(path);
                 let first = *seen.entry(folded.clone()).or_insert(path);
                 if first != path && told.insert(folded) {

@@ -279,7 +279,7 @@ impl Project {
         if self.tracked(&entry.top).is_some() { Fate::In } else { Fate::Out(why) }
     }
 
-    /// Warnings about the repository and its rule files, for those read so far.
+    /// Warnings about the repository, and about the rule files that were read so far.
     pub(crate) fn surroundings(&self) -> Diagnostics {
         let mut out = Diagnostics::default();
         if let Some(git) = &self.git
@@ -288,7 +288,14 @@ impl Project {
             let message = format!("the Git repository at `{}` cannot be read, going on without: {why}", self.shown(""));
             out.push(Diagnostic::new(&codes::GIT_UNREADABLE, message));
         }
-        for bad in self.rules.bad_lines() {
+        out.extend(self.bad_rules());
+        out
+    }
+
+    /// Warnings about lines of rule files, each told once.
+    pub(crate) fn bad_rules(&self) -> Diagnostics {
+        let mut out = Diagnostics::default();
+        for bad in self.rules.take_bad_lines() {
             let file = self.shown(&bad.file);
             let message = format!("`{file}`: {}", bad.why);
             out.push(Diagnostic::new(&codes::BAD_IGNORE, message).at(Location::file(file), ""));

@@ -113,6 +113,20 @@ fn the_source_is_host_path_commit_and_state() {
 }
 
 #[test]
+fn a_linked_worktree_is_a_checkout_like_any_other() {
+    let dir = Dir::repository();
+    dir.write("d/a", "x\n").commit();
+    let repository = Repository::open(dir.path()).unwrap();
+    repository.remote("origin", "git@example.com:acme/support.git").unwrap();
+    let other = Dir::new();
+    repository.worktree("w", &other.at("w"), None).unwrap();
+    other.write("w/d/a", "x\r\n");
+    let project = Project::open(&other.at("w"), ".", None).unwrap();
+    assert_eq!(set(&project, &tree("d")).entries[0].size, 2);
+    assert_eq!(project.source().repository.as_deref(), Some("example.com/acme/support"));
+}
+
+#[test]
 fn a_repository_that_cannot_be_read_is_as_none_with_a_warning() {
     for config in [
         "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n",

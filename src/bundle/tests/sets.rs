@@ -102,12 +102,39 @@ fn what_is_left_out_is_listed_with_its_reason() {
     );
 }
 
+#[test]
+fn the_project_folder_itself_is_a_tree_without_our_files() {
+    let dir = Dir::new();
+    dir.write("a", "").write("d/b", "").write(".checkfu/workspace.db", "");
+    assert_eq!(names(&set(&dir.open(), &tree("."))), ["a", "d/b"]);
+    dir.write("d/.gitignore", "[z-a]\n");
+    let (found, _, diagnostics) = dir.open().files(&tree("."));
+    assert_eq!((found.is_some(), codes(&diagnostics)), (true, vec!["bundle.bad_ignore"]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_very_deep_folder_ends_in_an_error_soon() {
+    let dir = Dir::new();
+    let mut path = dir.path().to_owned();
+    fs::create_dir(path.join("d")).unwrap();
+    path.push("d");
+    while path.as_os_str().len() < 1400 {
+        path.push("xxxxxxxxx");
+    }
+    fs::create_dir_all(&path).unwrap();
+    fs::write(path.join("f"), "").unwrap();
+    refused(&dir.open(), &tree("d"), &["bundle.bad_path"]);
+    let (_, diagnostics) = dir.open().discover(&crate::model::config::Discover::default());
+    assert_eq!(codes(&diagnostics), ["bundle.bad_path"]);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn twins_of_case_and_form_are_errors() {
     let dir = Dir::new();
     dir.write("d/A.md", "").write("d/a.md", "").write("n/\u{e9}", "").write("n/e\u{301}", "");
-    dir.write("f/Docs/x", "").write("f/docs/y", "").write("f/docs/z", "");
+    dir.write("f/Docs/x", "").write("f/docs/y", "").write("f/docs/z", "").write("f/x/docs/q", "");
     let (_, d) = refused(&dir.open(), &tree("d"), &["bundle.case_twin"]);
     assert_eq!(d.0[0].message, "`A.md` and `a.md` differ only in case");
     let (_, d) = refused(&dir.open(), &tree("n"), &["bundle.case_twin"]);
