@@ -76,7 +76,11 @@ pub(super) fn protected(
 }
 
 /// `removed:` lines name addresses, none of them declared.
-pub(super) fn removed(c: &ConfigDocument, declared: &BTreeMap<Address, crate::diag::Location>, found: &mut Diagnostics) {
+pub(super) fn removed(
+    c: &ConfigDocument,
+    declared: &BTreeMap<Address, crate::diag::Location>,
+    found: &mut Diagnostics,
+) {
     for (i, line) in c.config.removed.iter().enumerate() {
         let at = || c.locate(&format!("/removed/{i}/address"));
         let Some(glob) = matcher(&line.address).filter(|_| is_address(&line.address)) else {

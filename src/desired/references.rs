@@ -56,9 +56,7 @@ fn search(value: &Value, pointer: &str, wanted: &Value) -> Option<String> {
         return Some(pointer.to_owned());
     }
     match value {
-        Value::Array(items) => {
-            items.iter().enumerate().find_map(|(i, v)| search(v, &format!("{pointer}/{i}"), wanted))
-        }
+        Value::Array(items) => items.iter().enumerate().find_map(|(i, v)| search(v, &format!("{pointer}/{i}"), wanted)),
         Value::Object(map) => map.iter().find_map(|(k, v)| search(v, &format!("{pointer}/{k}"), wanted)),
         _ => None,
     }

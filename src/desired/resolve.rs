@@ -70,10 +70,8 @@ pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
     let edges: cycles::Edges<'_> =
         halves.iter().map(|h| (&h.document.address, (&h.document, h.refs.as_slice()))).collect();
     cycles::check(&edges, &mut found);
-    let rows: Rows<'_> = halves
-        .iter()
-        .map(|h| (&h.document.address, Row { document: &h.document, spec: &h.built.spec }))
-        .collect();
+    let rows: Rows<'_> =
+        halves.iter().map(|h| (&h.document.address, Row { document: &h.document, spec: &h.built.spec })).collect();
     rules::check(&rows, &mut found);
     lines::removed(config, &places, &mut found);
     lines::moved(config, &places, &mut found);

@@ -69,11 +69,10 @@ fn text<'a>(spec: &'a Value, key: &str) -> Option<&'a str> {
 /// Mounts by what they say is their agent.
 fn by_agent<'a>(rows: &'a Rows<'a>, of: fn(Kind) -> bool) -> BTreeMap<String, Vec<&'a Row<'a>>> {
     let mut out: BTreeMap<String, Vec<&Row<'_>>> = BTreeMap::new();
-    for (address, row) in rows.iter().filter(|(a, _)| of(a.kind)) {
+    for (_, row) in rows.iter().filter(|(a, _)| of(a.kind)) {
         if let Some(agent) = row.spec.get("agent").and_then(|v| Target::of(Kind::Agent, v)) {
             out.entry(agent.key()).or_default().push(row);
         }
-        let _ = address;
     }
     out
 }
