@@ -1,1 +1,3 @@
 //! reconcile
+
+pub mod load;
