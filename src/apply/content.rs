@@ -128,15 +128,24 @@ impl Uploads {
         blobs: &B,
         context: &Context,
     ) -> Result<(), UploadError> {
-        let needed: Vec<(Digest, &Body)> =
-            files(action).filter_map(|(digest, ..)| Some((digest, self.bodies.get(&digest)?))).collect();
-        stream::iter(needed)
-            .map(|(digest, body)| async move {
-                body.sent.get_or_try_init(|| self.send(digest, body, sender, blobs, context)).await.copied()
-            })
-            .buffer_unordered(AT_ONCE)
-            .try_for_each(|()| std::future::ready(Ok(())))
-            .await
+        let mut sends = Vec::new();
+        for (digest, ..) in files(action) {
+            if let Some(body) = self.bodies.get(&digest) {
+                sends.push(self.send_once(digest, body, sender, blobs, context));
+            }
+        }
+        stream::iter(sends).buffer_unordered(AT_ONCE).try_for_each(|()| std::future::ready(Ok(()))).await
+    }
+
+    async fn send_once<C: ControlPlane, B: Blobs>(
+        &self,
+        digest: Digest,
+        body: &Body,
+        sender: &Sender<'_, C>,
+        blobs: &B,
+        context: &Context,
+    ) -> Result<(), UploadError> {
+        body.sent.get_or_try_init(|| self.send(digest, body, sender, blobs, context)).await.copied()
     }
 
     async fn send<C: ControlPlane, B: Blobs>(

@@ -1,5 +1,7 @@
 //! One apply while it runs: begin, the walk over the graph, end.
 
+use std::collections::BTreeSet;
+
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
@@ -111,13 +113,13 @@ struct Walk<'a, C, B> {
     schedule: Schedule,
     known: Known,
     ends: Vec<Option<End>>,
-    in_flight: std::collections::BTreeSet<usize>,
+    in_flight: BTreeSet<usize>,
 }
 
 impl<'a, C: ControlPlane, B: Blobs> Walk<'a, C, B> {
     fn new(job: &'a Job<'a, C, B>, schedule: Schedule) -> Self {
         let ends = job.plan.actions.iter().map(|_| None).collect();
-        Self { known: Known::new(job.plan.ids.clone()), job, schedule, ends, in_flight: Default::default() }
+        Self { known: Known::new(job.plan.ids.clone()), job, schedule, ends, in_flight: BTreeSet::new() }
     }
 
     /// Runs until nothing is in flight and nothing may start. Returns a line for every action, in plan order,
@@ -125,9 +127,13 @@ impl<'a, C: ControlPlane, B: Blobs> Walk<'a, C, B> {
     async fn walk(mut self) -> (Vec<ReceiptLine>, bool) {
         let most = self.job.options.parallelism.max(1);
         let mut stop = Stop { signal: self.job.options.stop.clone(), closed: false };
-        let mut stopped = stop.is_set();
+        let mut stopped = false;
         let mut flights = FuturesUnordered::new();
         loop {
+            if !stopped && stop.is_set() {
+                stopped = true;
+                self.tell(Event::Stopping { in_flight: flights.len() });
+            }
             while !stopped && flights.len() < most {
                 let Some(index) = self.schedule.next() else { break };
                 if let Some(prepared) = self.start(index) {
@@ -143,10 +149,7 @@ impl<'a, C: ControlPlane, B: Blobs> Walk<'a, C, B> {
             }
             tokio::select! {
                 biased;
-                () = stop.set(), if !stopped => {
-                    stopped = true;
-                    self.tell(Event::Stopping { in_flight: flights.len() });
-                }
+                () = stop.set(), if !stopped => {}
                 Some((index, end)) = flights.next() => self.ended(index, end),
             }
         }

@@ -57,12 +57,7 @@ impl<C: ControlPlane> Sender<'_, C> {
     }
 
     async fn once(&self, context: &Context, request: Request) -> Result<Response, ControlError> {
-        #[cfg(feature = "failpoints")]
-        crate::control::failpoint::hit("before-send");
-        let answer = self.control.call(context, request).await;
-        #[cfg(feature = "failpoints")]
-        crate::control::failpoint::hit("before-answer");
-        answer
+        self.control.call(context, request).await
     }
 }
 
