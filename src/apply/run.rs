@@ -96,14 +96,30 @@ impl<C: ControlPlane, B: Blobs> Job<'_, C, B> {
         if let Err(error) = self.uploads.send_for(action, &self.sender, self.blobs, &self.context).await {
             return (index, End::no_body(&error));
         }
-        let context = Context { action: Some(action.id.clone()), key: Some(prepared.key), ..self.context.clone() };
-        let end = match self.sender.send(&context, prepared.request).await {
-            Ok(Response::Written(written)) => End::written(Some(written), prepared.spec),
-            Ok(Response::Done) => End::written(None, prepared.spec),
+        let Prepared { request, key, spec } = prepared;
+        // Memory contents may come back to what they were, and then the same change is due, and has the same
+        // key, a second time. The comparison by path, not the key, is what keeps such a write from being
+        // repeated, so one that was undone since is sent once more under a key of this Apply.
+        let again = matches!(request, Request::WriteContents(_)).then(|| request.clone());
+        let mut answer = self.send_as(action, key.clone(), request).await;
+        if let (Some(request), Ok(Response::Written(w))) = (again, &answer) {
+            if w.replayed && w.moved {
+                let key = format!("{key}:{}", self.context.apply.as_deref().unwrap_or_default());
+                answer = self.send_as(action, key, request).await;
+            }
+        }
+        let end = match answer {
+            Ok(Response::Written(written)) => End::written(Some(written), spec),
+            Ok(Response::Done) => End::written(None, spec),
             Ok(_) => End::refused(&unexpected(&action.operation)),
             Err(error) => End::refused(&error),
         };
         (index, end)
+    }
+
+    async fn send_as(&self, action: &Action, key: String, request: Request) -> Result<Response, ControlError> {
+        let context = Context { action: Some(action.id.clone()), key: Some(key), ..self.context.clone() };
+        self.sender.send(&context, request).await
     }
 }
 

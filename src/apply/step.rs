@@ -45,7 +45,7 @@ pub(crate) struct Prepared {
     pub(crate) request: Request,
     /// Its idempotency key.
     pub(crate) key: String,
-    /// Digest of the spec that is applied with it.
+    /// Digest of what is applied with it, as the workspace names it in its own line.
     pub(crate) spec: Option<Digest>,
 }
 
@@ -157,7 +157,7 @@ fn on_resource(step: &Step, address: &Address, precondition: &Precondition, know
             let only: BTreeSet<String> = fields.iter().cloned().collect();
             let body = (kinds::def(kind).to_wire)(spec, &known.ids, Some(&only)).map_err(StepError::Missing)?;
             let applied = applied(spec, unowned);
-            let digest = applied_digest(&applied);
+            let digest = applied.digest(kind);
             let r = Update { kind, at: at(id)?, body, applied: Some(applied) };
             let sent = value(&r);
             (Request::Update(r), sent, Some(digest))
@@ -165,7 +165,7 @@ fn on_resource(step: &Step, address: &Address, precondition: &Precondition, know
         Step::Publish { id, spec, unowned, content } => {
             let id = known.id(id.as_ref(), address)?;
             let applied = applied(spec, unowned);
-            let digest = applied_digest(&applied);
+            let digest = applied.digest(kind);
             let r = Publish { kind, at: at(&id)?, content: content_of(content), applied: Some(applied) };
             let sent = value(&r);
             (Request::Publish(r), sent, Some(digest))
@@ -181,7 +181,7 @@ fn on_resource(step: &Step, address: &Address, precondition: &Precondition, know
                 _ => return Err(StepError::Unfit("precondition")),
             };
             let applied = applied(spec, unowned);
-            let digest = applied_digest(&applied);
+            let digest = applied.digest(kind);
             let r = WriteContents {
                 id: known.id(id.as_ref(), address)?,
                 expect,
@@ -204,7 +204,7 @@ fn on_resource(step: &Step, address: &Address, precondition: &Precondition, know
         }
         Step::Record { id, spec, unowned } => {
             let applied = applied(spec, unowned);
-            let digest = applied_digest(&applied);
+            let digest = applied.digest(kind);
             let r = Record { at: known.authoring(id, precondition)?, applied };
             let sent = value(&r);
             (Request::Record(r), sent, Some(digest))
@@ -223,10 +223,11 @@ fn create(step: &Step, address: &Address, precondition: &Precondition, known: &K
         _ => return Err(StepError::Unfit("precondition")),
     };
     let body = (kinds::def(address.kind).to_wire)(spec, &known.ids, None).map_err(StepError::Missing)?;
+    let kind = address.kind;
     let applied = applied(spec, unowned);
-    let digest = applied_digest(&applied);
+    let digest = applied.digest(kind);
     let r = Create {
-        kind: address.kind,
+        kind,
         body,
         content: content.as_ref().map(content_of),
         claim: Some(ClaimOf { address: address.clone(), applied, protected: *protected }),
@@ -246,11 +247,6 @@ fn retire(kind: Kind, at: RetireOf) -> Request {
 
 fn applied(spec: &Value, unowned: &[String]) -> Applied {
     Applied { spec: spec.clone(), unowned: unowned.to_vec() }
-}
-
-/// What a receipt line names as the spec that is applied now: the digest under which the workspace keeps it.
-pub(crate) fn applied_digest(applied: &Applied) -> Digest {
-    Digest::of_json(&applied.spec)
 }
 
 fn content_of(content: &Content) -> ContentOf {

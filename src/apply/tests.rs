@@ -421,6 +421,28 @@ async fn an_answer_from_the_record_that_moved_on_is_stale() {
 }
 
 #[tokio::test]
+async fn memories_that_came_back_to_what_they_were_are_written_again() {
+    let moved =
+        Written { id: "memstore_9".into(), version: 1, seq: 1, made: None, changed: true, replayed: true, moved: true };
+    let answer = || Say::Answer(Response::Written(moved.clone()));
+    let mut p = plan(vec![write_store(
+        "s",
+        &[("/a.md", "m/a.md", "A")],
+        Precondition::Memories { expect: BTreeMap::from([("/a.md".into(), Some(Digest::of(b"old")))]) },
+        &[],
+    )]);
+    p.ids.0.insert("MemoryStore/s".into(), "memstore_9".into());
+    let files = Files::default().with("m/a.md", "A");
+    let fake = Fake::new().say("MemoryStore/s#publish", answer());
+    assert_eq!(outcomes(&go(&p, &fake, &files).await.unwrap()), ["done"]);
+    let keys: Vec<_> = fake.log().into_iter().filter(|(c, _)| c.action.is_some()).map(|(c, _)| c.key).collect();
+    assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
+    // What is there now is neither: the comparison by path says so.
+    let fake = Fake::new().say("MemoryStore/s#publish", answer()).say("MemoryStore/s#publish", stale());
+    assert_eq!(outcomes(&go(&p, &fake, &files).await.unwrap()), ["stale"]);
+}
+
+#[tokio::test]
 async fn stop_lets_what_is_in_flight_finish_and_ends_the_apply() {
     let (sender, stop) = watch::channel(false);
     let fake = Fake::new().say("Agent/a0#update", Say::Stop(sender));
