@@ -29,6 +29,7 @@ mod tests;
 pub use event::Event;
 pub use schedule::ScheduleError;
 pub use send::Retry;
+pub(crate) use send::unexpected;
 
 /// How to apply.
 #[derive(Debug, Clone)]

@@ -102,11 +102,12 @@ impl<C: ControlPlane, B: Blobs> Job<'_, C, B> {
         // repeated, so one that was undone since is sent once more under a key of this Apply.
         let again = matches!(request, Request::WriteContents(_)).then(|| request.clone());
         let mut answer = self.send_as(action, key.clone(), request).await;
-        if let (Some(request), Ok(Response::Written(w))) = (again, &answer) {
-            if w.replayed && w.moved {
-                let key = format!("{key}:{}", self.context.apply.as_deref().unwrap_or_default());
-                answer = self.send_as(action, key, request).await;
-            }
+        if let (Some(request), Ok(Response::Written(w))) = (again, &answer)
+            && w.replayed
+            && w.moved
+        {
+            let key = format!("{key}:{}", self.context.apply.as_deref().unwrap_or_default());
+            answer = self.send_as(action, key, request).await;
         }
         let end = match answer {
             Ok(Response::Written(written)) => End::written(Some(written), spec),

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use crate::apply::Event;
 use crate::control::{ControlError, ControlPlane, ErrorKind};
+use crate::diag::codes;
 use crate::model::op::{Context, Request, Response};
 
 /// How often a request is sent again while the workspace is unavailable (locked, unreachable).
@@ -64,5 +65,5 @@ impl<C: ControlPlane> Sender<'_, C> {
 /// The error for an answer of another kind than the request asks for: a defect of the control plane.
 pub(crate) fn unexpected(operation: &str) -> ControlError {
     let message = format!("the workspace answered {operation} with something else than that operation answers");
-    ControlError::new(ErrorKind::Internal, "control.unexpected_answer", message)
+    ControlError::new(ErrorKind::Internal, codes::apply::UNEXPECTED_ANSWER.code, message)
 }

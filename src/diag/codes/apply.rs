@@ -41,6 +41,14 @@ codes! {
         "After the apply the workspace is not as the plan says",
         "The workspace is read back after every apply and planned again. Something is left to do that is neither failed, blocked, stale, held nor moved by another Apply. That is a defect in checkfu or in the workspace.",
         "Run `checkfu plan` to see the fields, and report it with the receipt.";
+    NOT_READ_BACK = "apply.not_read_back", Error,
+        "The workspace could not be read after the apply",
+        "The actions ran and the receipt is complete, but what they left could not be read, so it is not known whether all is as planned.",
+        "Run `checkfu plan` once the workspace answers again; it says what is left, if anything is.";
+    UNEXPECTED_ANSWER = "control.unexpected_answer", Error,
+        "The workspace answered with something else",
+        "Every operation has one kind of answer, and this one came with another. The workspace is not of this version, or it has a defect.",
+        "Check that checkfu and the workspace are of one version, then report it.";
     MISSING_ID = "apply.missing_id", Error,
         "No live id is known for a reference",
         "An action refers to a resource or a version that neither the plan names nor an action that it depends on has made.",
