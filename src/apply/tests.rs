@@ -244,6 +244,59 @@ async fn the_created_store_gets_its_contents_under_its_id() {
 }
 
 #[tokio::test]
+async fn what_this_plan_makes_is_filled_in_from_the_answers() {
+    let skill = create_skill("s", &[("SKILL.md", "s")]);
+    let Step::Create { content: Some(content), .. } = &skill.step else { panic!() };
+    let skills = json!([{"skill": "s", "content": content.digest}, {"skill": "old", "follow": "latest"}]);
+    let spec = json!({"name": "a", "model": "m", "skills": skills});
+    let step = Step::Create { spec, unowned: vec![], protected: true, content: None, replaces: None };
+    let absent = Precondition::Absent { since: None };
+    let agent = action("Agent/a", Verb::Create, "agents.create", step, absent, &["Skill/s#create"]);
+    let mut p = plan(vec![skill, agent]);
+    p.ids.0.insert("Skill/old".into(), "skill_7".into());
+    let fake = Fake::new();
+    let receipt = go(&p, &fake, &Files::default().with("skills/s/SKILL.md", "s")).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["done", "done"]);
+    assert_eq!(receipt.lines[0].made.as_deref(), Some("made-1"));
+    let Request::Create(create) = fake.sent("Agent/a#create").1 else { panic!() };
+    assert!(create.claim.unwrap().protected);
+    let sent = &create.body["skills"];
+    assert_eq!((&sent[0]["skill_id"], &sent[0]["version"]), (&json!("skill_1"), &json!("made-1")));
+    assert_eq!((&sent[1]["skill_id"], &sent[1]["version"]), (&json!("skill_7"), &json!("latest")));
+}
+
+#[tokio::test]
+async fn later_steps_on_one_resource_expect_what_the_earlier_one_left() {
+    let after = |on: &str| Precondition::After { action: on.into() };
+    let content = content("skills/s", &[("SKILL.md", "s")]);
+    let publish = Step::Publish {
+        id: Some("skill_3".into()),
+        spec: json!({"name": "s", "content": content.digest}),
+        unowned: vec![],
+        content,
+    };
+    let version = Precondition::Version { version: 5 };
+    let p = plan(vec![
+        action("Skill/s", Verb::Publish, "skills.publish", publish, version, &[]),
+        action(
+            "Skill/s",
+            Verb::Protect,
+            "authoring.protect",
+            Step::Protect { id: "skill_3".into(), on: true },
+            after("Skill/s#publish"),
+            &["Skill/s#publish"],
+        ),
+    ]);
+    let fake = Fake::new().holds(Digest::of(b"s"));
+    assert_eq!(outcomes(&go(&p, &fake, &Files::default()).await.unwrap()), ["done", "done"]);
+    let Request::Publish(sent) = fake.sent("Skill/s#publish").1 else { panic!() };
+    assert_eq!((sent.at.id.as_str(), sent.at.version), ("skill_3", Some(5)));
+    let Request::Protect(sent) = fake.sent("Skill/s#protect").1 else { panic!() };
+    // The scripted workspace answered version 2, sequence 2.
+    assert_eq!((sent.at.at.version, sent.at.seq, sent.protected), (Some(2), 2, true));
+}
+
+#[tokio::test]
 async fn bodies_are_sent_once_just_before_they_are_needed() {
     let p = plan(vec![
         update("a", &[]),
