@@ -25,11 +25,13 @@ pub(crate) struct End {
     pub(crate) error: Option<String>,
     pub(crate) written: Option<Written>,
     pub(crate) spec: Option<Digest>,
+    /// The workspace could not be reached, after all retries: nothing else need be tried.
+    pub(crate) lost: bool,
 }
 
 impl End {
     fn not(outcome: &'static str, error: String) -> Self {
-        Self { outcome, error: Some(error), written: None, spec: None }
+        Self { outcome, error: Some(error), written: None, spec: None, lost: false }
     }
 
     /// It was written, or had been by an earlier run. `None`: the operation answers nothing.
@@ -39,14 +41,13 @@ impl End {
                 let text = format!("this plan did it before, and it moved on since: it has version {} now", w.version);
                 Self { written: Some(w), ..Self::not(STALE, with_code(&text, codes::apply::MOVED_SINCE.code)) }
             }
-            written => Self { outcome: DONE, error: None, written, spec },
+            written => Self { outcome: DONE, error: None, written, spec, lost: false },
         }
     }
 
-    /// The workspace said no. Whatever is a conflict there has moved since the plan was made, as the plan saw
-    /// none; but a key that was used for another request is a defect.
+    /// The workspace said no. The plan saw no conflict, every resource and its owner, so whatever tells of a
+    /// conflict, a missing or archived resource, or another owner has moved since.
     pub(crate) fn refused(error: &ControlError) -> Self {
-        let moved = error.kind == ErrorKind::Conflict && !error.code.starts_with("idempotency.");
         let mut text = Chain(error).to_string();
         let owner = error.details.get("owner").and_then(serde_json::Value::as_str);
         if let Some(owner) = owner.filter(|o| !text.contains(*o)) {
@@ -57,7 +58,8 @@ impl End {
             let current = current.map(|c| format!("; there is now: {c}")).unwrap_or_default();
             return Self::not(STALE, with_code(&format!("{text}{current}"), codes::apply::STALE.code));
         }
-        Self::not(if moved { STALE } else { FAILED }, with_code(&text, error.code))
+        let outcome = if has_moved(error) { STALE } else { FAILED };
+        Self { lost: error.kind == ErrorKind::Unavailable, ..Self::not(outcome, with_code(&text, error.code)) }
     }
 
     /// A body did not get there.
@@ -66,7 +68,8 @@ impl End {
             UploadError::Body(_) => codes::apply::CONTENT_MISSING.code,
             UploadError::Sent { source, .. } => source.code,
         };
-        Self::not(FAILED, with_code(&Chain(error).to_string(), code))
+        let lost = matches!(error, UploadError::Sent { source, .. } if source.kind == ErrorKind::Unavailable);
+        Self { lost, ..Self::not(FAILED, with_code(&Chain(error).to_string(), code)) }
     }
 
     /// No request could be made of it.
@@ -88,9 +91,10 @@ impl End {
         Self::not(BLOCKED, with_code(&text, codes::apply::BLOCKED.code))
     }
 
-    /// A person stopped the apply before.
-    pub(crate) fn not_started() -> Self {
-        Self { outcome: NOT_STARTED, error: None, written: None, spec: None }
+    /// A person stopped the apply before; or, where `lost` names an action, the workspace went away.
+    pub(crate) fn not_started(lost: Option<&Action>) -> Self {
+        let error = lost.map(|a| format!("the workspace could not be reached any more, see {}", a.id));
+        Self { outcome: NOT_STARTED, error, written: None, spec: None, lost: false }
     }
 
     /// The line of the receipt.
@@ -109,6 +113,17 @@ impl End {
     }
 }
 
+/// Does the error say that the plan's view of the resource is no longer true?
+fn has_moved(error: &ControlError) -> bool {
+    use crate::diag::codes::control::{ARCHIVED, OWNER_REQUIRED};
+    match error.kind {
+        // A key that was used for another request, or an Apply that was ended, says nothing about the resource.
+        ErrorKind::Conflict => !error.code.starts_with("idempotency.") && !error.code.starts_with("apply."),
+        ErrorKind::NotFound => true,
+        _ => [ARCHIVED.code, OWNER_REQUIRED.code].contains(&error.code),
+    }
+}
+
 fn with_code(text: &str, code: &str) -> String {
     format!("{text} ({code})")
 }
@@ -120,7 +135,7 @@ pub(crate) fn nothing(plan: &Plan) -> Receipt {
 
 /// The receipt of an apply that was stopped before its first write.
 pub(crate) fn interrupted_before(plan: &Plan) -> Receipt {
-    let lines = plan.actions.iter().map(|a| End::not_started().line(a)).collect();
+    let lines = plan.actions.iter().map(|a| End::not_started(None).line(a)).collect();
     receipt(plan, None, lines, true)
 }
 

@@ -131,12 +131,14 @@ struct Walk<'a, C, B> {
     known: Known,
     ends: Vec<Option<End>>,
     in_flight: BTreeSet<usize>,
+    /// The action that found the workspace out of reach.
+    lost: Option<usize>,
 }
 
 impl<'a, C: ControlPlane, B: Blobs> Walk<'a, C, B> {
     fn new(job: &'a Job<'a, C, B>, schedule: Schedule) -> Self {
         let ends = job.plan.actions.iter().map(|_| None).collect();
-        Self { known: Known::new(job.plan.ids.clone()), job, schedule, ends, in_flight: BTreeSet::new() }
+        Self { known: Known::new(job.plan.ids.clone()), job, schedule, ends, in_flight: BTreeSet::new(), lost: None }
     }
 
     /// Runs until nothing is in flight and nothing may start. Returns a line for every action, in plan order,
@@ -151,7 +153,7 @@ impl<'a, C: ControlPlane, B: Blobs> Walk<'a, C, B> {
                 stopped = true;
                 self.tell(Event::Stopping { in_flight: flights.len() });
             }
-            while !stopped && flights.len() < most {
+            while !stopped && self.lost.is_none() && flights.len() < most {
                 let Some(index) = self.schedule.next() else { break };
                 if let Some(prepared) = self.start(index) {
                     flights.push(self.job.perform(index, prepared));
@@ -160,7 +162,7 @@ impl<'a, C: ControlPlane, B: Blobs> Walk<'a, C, B> {
             if flights.is_empty() {
                 break;
             }
-            if !stopped && flights.len() < most && self.schedule.left() > 0 {
+            if !stopped && self.lost.is_none() && flights.len() < most && self.schedule.left() > 0 {
                 let on = self.in_flight.iter().map(|i| self.action(*i).id.clone()).collect();
                 self.tell(Event::Waiting { on, left: self.schedule.left() });
             }
@@ -170,9 +172,9 @@ impl<'a, C: ControlPlane, B: Blobs> Walk<'a, C, B> {
                 Some((index, end)) = flights.next() => self.ended(index, end),
             }
         }
-        let actions = &self.job.plan.actions;
-        let lines = actions.iter().zip(self.ends).map(|(action, end)| {
-            let end = end.unwrap_or_else(End::not_started);
+        let lost = self.lost.map(|index| self.action(index));
+        let lines = self.job.plan.actions.iter().zip(self.ends).map(|(action, end)| {
+            let end = end.unwrap_or_else(|| End::not_started(lost));
             end.line(action)
         });
         (lines.collect(), stopped)
@@ -199,6 +201,9 @@ impl<'a, C: ControlPlane, B: Blobs> Walk<'a, C, B> {
         let action = self.action(index);
         if let (DONE, Some(written)) = (end.outcome, &end.written) {
             self.known.learn(action, written);
+        }
+        if end.lost {
+            self.lost.get_or_insert(index);
         }
         let outcome = end.outcome;
         self.close(index, end);

@@ -50,7 +50,7 @@ impl<C: ControlPlane> Sender<'_, C> {
             .with_factor(2.0);
         (|| self.once(context, request.clone()))
             .retry(pauses)
-            .when(|error| error.kind == ErrorKind::Unavailable && !*self.stop.borrow())
+            .when(|error| may_pass(error) && !*self.stop.borrow())
             .notify(|error, after| {
                 (self.events)(Event::Retrying { operation: request.name(), error: error.to_string(), after });
             })
@@ -58,8 +58,20 @@ impl<C: ControlPlane> Sender<'_, C> {
     }
 
     async fn once(&self, context: &Context, request: Request) -> Result<Response, ControlError> {
-        self.control.call(context, request).await
+        #[cfg(feature = "failpoints")]
+        crate::control::failpoint::hit("before-send");
+        let answer = self.control.call(context, request).await;
+        #[cfg(feature = "failpoints")]
+        crate::control::failpoint::hit("before-answer");
+        answer
     }
+}
+
+/// Is this an error that goes away by waiting? A full disk or a file of another program does not.
+fn may_pass(error: &ControlError) -> bool {
+    error.kind == ErrorKind::Unavailable
+        && (error.code == codes::control::STORE_LOCKED.code || !error.code.starts_with("store."))
+        && error.code != codes::control::CONTROL_STOPPED.code
 }
 
 /// The error for an answer of another kind than the request asks for: a defect of the control plane.

@@ -9,6 +9,8 @@ use tokio::sync::watch;
 
 use crate::apply::fake::{Fake, Files, Say, invalid, owned_by, stale, unavailable};
 use crate::apply::{ApplyError, ApplyOptions, Event, Retry, apply};
+use crate::control::{ControlError, ErrorKind};
+use crate::diag::codes;
 use crate::model::config::Policy;
 use crate::model::kinds::Ids;
 use crate::model::op::{ApplyInfo, Request, Response, Source, Written};
@@ -456,6 +458,42 @@ async fn it_gives_up_after_the_last_retry_and_never_repeats_what_has_no_key() {
     let fake = Fake::new().say("authoring.owner", unavailable());
     assert!(go(&plan(vec![update("a", &[])]), &fake, &Files::default()).await.is_err());
     assert_eq!(fake.log().len(), 1);
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_out_of_reach_is_asked_nothing_more() {
+    let no_space = || {
+        let text = "no space is left";
+        Say::Err(ControlError::new(ErrorKind::Unavailable, codes::control::STORE_NO_SPACE.code, text))
+    };
+    let fake = Fake::new().say("Agent/b#update", no_space());
+    let p = plan(vec![update("a", &[]), update("b", &[]), update("c", &[]), update("d", &["Agent/b#update"])]);
+    let o = ApplyOptions { parallelism: 1, ..options() };
+    let receipt = apply(&p, &fake, &Files::default(), &o, &|_| ()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["done", "failed", "not_started", "blocked"]);
+    assert_eq!(receipt.outcome, Outcome::Partial);
+    assert!(receipt.lines[2].error.as_deref().unwrap().contains("Agent/b#update"));
+    // Waiting makes no room, so it was asked once; and the Apply is ended all the same.
+    let writes = fake.writes();
+    assert_eq!(writes, ["applies.begin", "Agent/a#update", "Agent/b#update", "applies.end"]);
+}
+
+#[tokio::test]
+async fn what_was_deleted_archived_or_given_up_since_is_stale() {
+    let said = |kind, code| Say::Err(ControlError::new(kind, code, "no"));
+    for (kind, code, outcome) in [
+        (ErrorKind::NotFound, codes::control::NOT_FOUND.code, "stale"),
+        (ErrorKind::Invalid, codes::control::ARCHIVED.code, "stale"),
+        (ErrorKind::Permission, codes::control::OWNER_REQUIRED.code, "stale"),
+        (ErrorKind::Conflict, codes::control::CONFLICT.code, "stale"),
+        (ErrorKind::Conflict, codes::control::KEY_REUSED.code, "failed"),
+        (ErrorKind::Conflict, codes::control::APPLY_CLOSED.code, "failed"),
+        (ErrorKind::Invalid, codes::control::INVALID.code, "failed"),
+    ] {
+        let fake = Fake::new().say("Agent/a#update", said(kind, code));
+        let receipt = go(&plan(vec![update("a", &[])]), &fake, &Files::default()).await.unwrap();
+        assert_eq!(outcomes(&receipt), [outcome], "{code}");
+    }
 }
 
 #[tokio::test]
