@@ -449,6 +449,8 @@ pub mod file_tree;
 pub mod file_tree_mount;
 #[cfg(test)]
 mod laws;
+#[cfg(test)]
+mod limits;
 pub mod memory_mount;
 pub mod memory_store;
 pub mod mount;

@@ -94,17 +94,24 @@ fn drop_null(map: &mut Map<String, Value>) {
     }
 }
 
-/// Words with descriptions → one `enum`, the descriptions as text.
+/// Words with descriptions → one `enum`; the descriptions go to `enumDescriptions`, which editors show.
 fn words(branches: &[Value]) -> Option<Map<String, Value>> {
-    let mut all = Vec::new();
+    let (mut all, mut about) = (Vec::new(), Vec::new());
     for branch in branches {
+        let before = all.len();
         match (branch.get("const"), branch.get("enum")) {
             (Some(word @ Value::String(_)), _) => all.push(word.clone()),
             (None, Some(Value::Array(words))) => all.extend(words.iter().cloned()),
             _ => return None,
         }
+        let text = branch.get("description").cloned().unwrap_or_else(|| json!(""));
+        about.extend(std::iter::repeat_n(text, all.len() - before));
     }
-    Some(Map::from_iter([("type".to_owned(), json!("string")), ("enum".to_owned(), Value::Array(all))]))
+    let mut out = Map::from_iter([("type".to_owned(), json!("string")), ("enum".to_owned(), Value::Array(all))]);
+    if about.iter().any(|t| t != "") {
+        out.insert("enumDescriptions".to_owned(), Value::Array(about));
+    }
+    Some(out)
 }
 
 /// The one JSON type of a schema.
