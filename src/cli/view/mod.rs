@@ -1,5 +1,6 @@
 //! What people and machines see. The only module that writes to the terminal: stdout is data, stderr is talk.
 
+pub mod ask;
 pub mod catalog;
 pub mod diagnostics;
 pub mod diff;
