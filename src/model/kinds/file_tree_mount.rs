@@ -1,23 +1,251 @@
-//! The kind FileTreeMount.
+//! The kind FileTreeMount: which FileTree an Agent may attach, with which access, which selection, where.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::diag::codes::kind as codes;
 use crate::model::Kind;
-use crate::model::kinds::{KindDef, Retire};
+use crate::model::kinds::mount::{self, Access, Latest, Reference, SelectionRule};
+use crate::model::kinds::rules::{Rules, child};
+use crate::model::kinds::{Change, Default_, Field, KindDef, Object, Problem, Refs, Retire, Target, schema, shape};
+
+/// Name of the number in a selection, and the wire's word for choosing by it.
+const NUMBER: &str = "revision";
+const BY_NUMBER: (&str, &str) = ("pinned", NUMBER);
+/// Texts of a writeback, and the most characters of each.
+const WRITEBACK_TEXTS: [(&str, usize); 3] =
+    [("commit_message", 4096), ("pull_request_title", 256), ("pull_request_body", 65_536)];
+
+/// `spec` of a FileTreeMount.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The agent that may attach the tree. A change makes a new mount that takes this one's place.
+    pub agent: Reference,
+    /// The tree. A change makes a new mount that takes this one's place.
+    pub file_tree: Reference,
+    /// The most that a session may do. Default `read_only`. Writes go to an overlay that vanishes with the
+    /// session, unless `writeback` says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
+    /// Which revision of the tree. Default `latest`: the newest at the start of each run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<TreeSelection>,
+    /// Where: an absolute, normalized path, at most 1,024 bytes. Mounts of one agent do not overlap.
+    #[schemars(length(min = 1))]
+    pub mount_path: String,
+    /// Publishes what a run wrote. Needs `access: read_write` and a tree with a Git source. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writeback: Option<Writeback>,
+}
+
+/// Which revision of a tree a session sees.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TreeSelection {
+    /// The newest revision at every user turn.
+    Latest(Latest),
+    /// One of the three other ways.
+    By(TreeRevisionBy),
+}
+
+/// Exactly one of `ref`, `content` and `revision`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TreeRevisionBy {
+    /// The newest revision already published for this exact Git ref. 1–255 characters.
+    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 255))]
+    pub ref_: Option<String>,
+    /// The newest revision with this content: `sha256:` and 64 hex digits. Equal on every workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^sha256:[0-9a-f]{64}$"))]
+    pub content: Option<String>,
+    /// A revision number, from 1; it has a meaning on one workspace only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub revision: Option<u64>,
+}
+
+/// How what a run wrote is published.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Writeback {
+    /// One branch and one pull request a session.
+    PullRequest {
+        /// Message of the commit. At most 4,096 characters. Default: the platform's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 4096))]
+        commit_message: Option<String>,
+        /// Title of the pull request. At most 256 characters. Default: the platform's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 256))]
+        pull_request_title: Option<String>,
+        /// Body of the pull request. At most 65,536 characters. Default: the repository's template.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 65536))]
+        pull_request_body: Option<String>,
+    },
+}
 
 /// The row of FileTreeMount.
 pub static DEF: KindDef = KindDef {
     kind: Kind::FileTreeMount,
     plural: "file_tree_mounts",
     id_prefix: "fmnt_",
-    doc: "",
+    doc: "Which FileTree an Agent may attach, with at most which access, which selection, and where; it grants nothing by existing.",
     retire: Retire::Delete,
     comes_back: true,
     unique_name: false,
-    fields: &[],
-    schema: || serde_json::json!({}),
-    check: |_| Vec::new(),
-    canonical: |_, v, _| v.clone(),
-    to_wire: |v, _, _| Ok(v.as_object().cloned().unwrap_or_default()),
-    from_wire: |v, _, _| v.clone(),
-    refs: |_| Vec::new(),
-    wire_refs: |_| Vec::new(),
+    fields: FIELDS,
+    example: EXAMPLE,
+    replaces: |_, _| Vec::new(),
+    schema: || schema::of_spec::<Spec>(),
+    full_schema: || schema::full::<Spec>(),
+    check,
+    canonical,
+    to_wire: |spec, ids, only| {
+        let mut body = shape::Body::new(spec, only);
+        body.put("agent", "agent_id", Value::Null, |v| Ok(shape::id_of(Kind::Agent, v, ids)?.into()))?;
+        body.put("file_tree", "file_tree_id", Value::Null, |v| Ok(shape::id_of(Kind::FileTree, v, ids)?.into()))?;
+        body.total("access", "access", |v| Ok(v.cloned().unwrap_or_else(|| json!("read_only"))))?;
+        let tree = spec.get("file_tree").and_then(|v| Target::of(Kind::FileTree, v));
+        body.total("selection", "selection", |v| mount::selection_to_wire(v, tree.as_ref(), ids, BY_NUMBER))?;
+        body.same("mount_path", "mount_path", Value::Null)?;
+        body.same("writeback", "writeback", Value::Null)?;
+        body.labels();
+        Ok(body.finish())
+    },
+    from_wire,
+    refs: |spec| mount::refs(spec, ("file_tree", Kind::FileTree), NUMBER),
+    wire_refs: |body| mount::wire_refs(body, ("file_tree_id", Kind::FileTree), NUMBER),
 };
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "agent",
+        ty: "reference to an Agent",
+        default: Default_::Required,
+        change: Change::Replace,
+        clear: "",
+        doc: "The agent that may attach the tree.",
+        ..Field::TEXT
+    },
+    Field {
+        name: "file_tree",
+        ty: "reference to a FileTree",
+        default: Default_::Required,
+        change: Change::Replace,
+        clear: "",
+        doc: "The tree.",
+        ..Field::TEXT
+    },
+    Field {
+        name: "access",
+        ty: "`read_only` or `read_write`",
+        default: Default_::Json("\"read_only\""),
+        doc: "The most that a session may do.",
+        ..Field::TEXT
+    },
+    Field {
+        name: "selection",
+        ty: "`latest`, `{ref}`, `{content}` or `{revision}`",
+        default: Default_::Json("\"latest\""),
+        doc: "Which revision of the tree a session sees.",
+        ..Field::TEXT
+    },
+    Field {
+        name: "mount_path",
+        ty: "path",
+        default: Default_::Required,
+        limit: "absolute, normalized, at most 1,024 bytes; mounts of one agent do not overlap",
+        clear: "",
+        doc: "Where the tree appears.",
+        ..Field::TEXT
+    },
+    Field {
+        name: "writeback",
+        ty: "`{kind: pull_request, …}`",
+        limit: "needs `read_write` and a Git tree; message 4,096, title 256, body 65,536 characters",
+        doc: "How what a run wrote is published.",
+        ..Field::TEXT
+    },
+    Field::LABELS,
+];
+
+const EXAMPLE: &str = "\
+apiVersion: checkfu.com/v1
+kind: FileTreeMount
+metadata: {name: billing-site}
+spec:
+  agent: billing
+  file_tree: support-site
+  access: read_write
+  selection: latest
+  mount_path: /workspace/site
+  writeback: {kind: pull_request, pull_request_title: Support fixes}
+";
+
+fn check(spec: &Value) -> Vec<Problem> {
+    let mut rules = Rules::default();
+    rules.reference(spec, "", "agent", Kind::Agent);
+    rules.reference(spec, "", "file_tree", Kind::FileTree);
+    check_at(&mut rules, spec, "", "mount_path");
+    rules.finish()
+}
+
+/// The rules that the short form in an agent shares; `path` is the key of the mount path.
+pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
+    mount::check_selection(rules, spec, &SelectionRule { at, number: NUMBER });
+    rules.absolute(spec, at, path);
+    let Some(writeback) = spec.get("writeback").filter(|w| w.is_object()) else { return };
+    let place = child(at, "writeback");
+    for (key, max) in WRITEBACK_TEXTS {
+        rules.length(writeback, &place, key, 1..=max);
+    }
+    rules.one_line(writeback, &place, "pull_request_title");
+    if spec.get("access").and_then(Value::as_str).unwrap_or("read_only") == "read_only" {
+        rules.say(
+            &codes::CONFLICT,
+            place,
+            "`writeback` publishes what a run wrote, and this mount is `read_only`",
+            "add `access: read_write`, or remove `writeback`",
+        );
+    }
+}
+
+fn canonical(_name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Value {
+    let mut out = Object::new();
+    shape::put_reference(&mut out, from, "agent", Kind::Agent);
+    shape::put_reference(&mut out, from, "file_tree", Kind::FileTree);
+    shape::put_scalar(&mut out, from, "access", "read_only");
+    mount::put_selection(&mut out, from, NUMBER);
+    shape::put_whole(&mut out, from, "mount_path");
+    if let Some(writeback) = from.get("writeback").filter(|w| w.is_object()) {
+        let mut kept = Object::new();
+        shape::put_whole(&mut kept, writeback, "kind");
+        for (key, _) in WRITEBACK_TEXTS {
+            shape::put_text(&mut kept, writeback, key);
+        }
+        out.insert("writeback".to_owned(), Value::Object(kept));
+    }
+    shape::put_labels(&mut out, from, labels);
+    Value::Object(out)
+}
+
+fn from_wire(body: &Value, refs: &Refs, _applied: Option<&Value>) -> Value {
+    let mut spec = Object::new();
+    shape::put_from_id(&mut spec, body, "agent_id", "agent", Kind::Agent, refs);
+    shape::put_from_id(&mut spec, body, "file_tree_id", "file_tree", Kind::FileTree, refs);
+    for key in ["access", "mount_path", "writeback"] {
+        shape::put_whole(&mut spec, body, key);
+    }
+    let id = body.get("file_tree_id").and_then(Value::as_str).unwrap_or_default();
+    if let Some(selection) = mount::selection_from_wire(body, id, refs, BY_NUMBER) {
+        spec.insert("selection".to_owned(), selection);
+    }
+    canonical("", &Value::Object(spec), &shape::wire_labels(body))
+}

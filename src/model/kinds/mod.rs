@@ -85,6 +85,31 @@ pub struct Field {
     pub doc: &'static str,
 }
 
+impl Field {
+    /// An optional text that an update changes: what most rows differ from in little.
+    const TEXT: Field = Field {
+        name: "",
+        ty: "text",
+        default: Default_::Absent,
+        limit: "",
+        change: Change::Update,
+        list: List::No,
+        clear: "remove the key",
+        doc: "",
+    };
+
+    /// `labels`, which every kind has.
+    const LABELS: Field = Field {
+        name: "labels",
+        ty: "map of texts",
+        limit: "16 pairs, key 1\u{2013}64, value 0\u{2013}512 characters",
+        list: List::PerKey,
+        clear: "remove the label; each label is set and removed by itself",
+        doc: "Labels from `metadata.labels`, the wire's `metadata`.",
+        ..Field::TEXT
+    };
+}
+
 /// A row of the KINDS table.
 pub struct KindDef {
     /// The kind.
@@ -103,8 +128,15 @@ pub struct KindDef {
     pub unique_name: bool,
     /// Canonical fields, in the order in which they are shown.
     pub fields: &'static [Field],
-    /// JSON Schema of the authored `spec`.
+    /// A manifest that uses most of the kind, as YAML, for the docs.
+    pub example: &'static str,
+    /// Fields that are [`Change::Update`] in the table but whose change between these two canonical forms needs
+    /// a replace (`config` when its type changes). [`KindDef::replaced`] asks it.
+    pub replaces: fn(before: &Value, after: &Value) -> Vec<&'static str>,
+    /// JSON Schema of the authored `spec`: its structure, without limits, which `check` says better.
     pub schema: fn() -> Value,
+    /// The same with limits, for editors and docs.
+    pub full_schema: fn() -> Value,
     /// Rules on one authored spec that the schema cannot say: limits, forms, combinations.
     pub check: fn(&Value) -> Vec<Problem>,
     /// Authored (resolved: no `{file}`, own skills with `content`, `content` of bundles filled in) → canonical.
@@ -144,6 +176,18 @@ impl KindDef {
     /// The row of a canonical field.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|f| f.name == name)
+    }
+
+    /// The fields that differ between two canonical forms and need a replace; empty if an update will do.
+    pub fn replaced(&self, before: &Value, after: &Value) -> Vec<&'static str> {
+        let mut out: Vec<&'static str> = self
+            .fields
+            .iter()
+            .filter(|f| f.change == Change::Replace && before.get(f.name) != after.get(f.name))
+            .map(|f| f.name)
+            .collect();
+        out.extend((self.replaces)(before, after));
+        out
     }
 }
 
@@ -397,11 +441,22 @@ pub fn is_under(path: &str, prefix: &str) -> bool {
 }
 
 pub mod agent;
+#[cfg(test)]
+pub(crate) mod arbitrary;
+pub mod docs;
 pub mod environment;
 pub mod file_tree;
 pub mod file_tree_mount;
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod limits;
 pub mod memory_mount;
 pub mod memory_store;
+pub mod mount;
+pub mod rules;
+pub mod schema;
+mod shape;
 pub mod skill;
 
 /// Every kind, sorted by name.
