@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use crate::control::{ControlError, ErrorKind};
-use crate::plan::{Effect, Plan};
+use crate::plan::{self, Effect, Plan};
 use crate::receipt::{Outcome, Receipt};
+use crate::reconcile::{ApplyError, ReconcileError};
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,20 +61,14 @@ impl Exit {
 
     /// Of a plan that is shown. Without `detailed`, 2 and 3 are 0.
     pub fn of_plan(plan: &Plan, detailed: bool) -> Exit {
-        let mut exit = Exit::of_findings(plan);
-        if !plan.held.is_empty() {
-            exit = exit.and(Exit::Drift);
-        }
-        if !plan.actions.is_empty() {
-            exit = exit.and(Exit::Changes);
-        }
-        // Changes of files come before what moved live: 3 says that files did not change.
-        if exit == Exit::Drift && !plan.actions.is_empty() {
-            exit = Exit::Changes;
-        }
-        match exit {
-            Exit::Changes | Exit::Drift if !detailed => Exit::Ok,
-            other => other,
+        match plan::exit_code(plan) {
+            0 => Exit::Ok,
+            2 if detailed => Exit::Changes,
+            3 if detailed => Exit::Drift,
+            2 | 3 => Exit::Ok,
+            4 => Exit::Conflict,
+            5 => Exit::Refused,
+            _ => Exit::Error,
         }
     }
 
@@ -106,6 +101,27 @@ impl Exit {
             exit = exit.and(Exit::Partial);
         }
         exit
+    }
+
+    /// Of an apply that ended with an error.
+    pub fn of_reconcile(error: &ReconcileError) -> Exit {
+        let ran = error.receipt().map(|r| Exit::of_receipt(r).and(Exit::Partial));
+        ran.unwrap_or(match error {
+            ReconcileError::OtherPlan { .. } => Exit::Conflict,
+            ReconcileError::Apply(ApplyError::Refused { input, .. }) => {
+                if *input {
+                    Exit::Error
+                } else {
+                    Exit::Refused
+                }
+            }
+            ReconcileError::Apply(ApplyError::OtherWorkspace { .. } | ApplyError::ContentMissing { .. }) => {
+                Exit::Conflict
+            }
+            ReconcileError::Apply(ApplyError::Control { source, .. }) => Exit::of_control(source),
+            ReconcileError::Apply(ApplyError::Unsound { .. } | ApplyError::NotEnded { .. })
+            | ReconcileError::ReadBack { .. } => Exit::Error,
+        })
     }
 
     /// Of an error of the workspace.

@@ -6,7 +6,9 @@ use crate::cli::exit::Exit;
 use crate::cli::view::diagnostics::Sources;
 use crate::control::ControlError;
 use crate::diag::chain::Chain;
-use crate::diag::{Code, Diagnostic, Diagnostics, codes};
+use crate::diag::{Code, Diagnostic, Diagnostics, Location, Severity, codes};
+use crate::plan::{Effect, Plan};
+use crate::reconcile::ReconcileError;
 
 /// Ends a command.
 #[derive(Debug)]
@@ -70,10 +72,42 @@ impl Failure {
         }
     }
 
+    /// What went wrong between a plan and its receipt.
+    pub fn reconcile(error: &ReconcileError) -> Self {
+        let cause = error.source().and_then(|s| s.downcast_ref::<ControlError>());
+        match (error.code(), cause) {
+            (Some(code), _) => Self::caused(code, error).fix(code.fix).exit(Exit::of_reconcile(error)),
+            (None, Some(cause)) => Self::control("apply", cause),
+            (None, None) => Self::caused(&codes::cli::WORKSPACE, error),
+        }
+    }
+
+    /// The findings that keep a plan from being applied, as diagnostics.
+    pub fn of_findings(plan: &Plan) -> Self {
+        let mut diagnostics = Diagnostics::default();
+        for finding in plan.findings.iter().filter(|f| f.effect != Effect::Note) {
+            let code = codes::find(&finding.code).unwrap_or(&codes::cli::INTERNAL);
+            let mut d = Diagnostic::new(code, &finding.message).severity(Severity::Error);
+            d.fix.clone_from(&finding.fix);
+            if let Some(at) = finding.at.as_deref().and_then(place) {
+                d = d.at(at, "");
+            }
+            diagnostics.push(d);
+        }
+        Self { exit: Exit::of_findings(plan), diagnostics, sources: Sources::new() }
+    }
+
     /// Any other error with its causes, under a code of ours.
     pub fn caused(code: &'static Code, error: &(dyn Error + 'static)) -> Self {
         Self::new(code, Chain(error).to_string())
     }
+}
+
+/// Reads `file:line:column`.
+fn place(text: &str) -> Option<Location> {
+    let (rest, column) = text.rsplit_once(':')?;
+    let (file, line) = rest.rsplit_once(':')?;
+    Some(Location { line: line.parse().ok()?, column: column.parse().ok()?, ..Location::file(file) })
 }
 
 impl From<Diagnostic> for Failure {

@@ -7,7 +7,9 @@ pub mod exit;
 pub mod failure;
 pub mod files;
 pub mod schemas;
+pub mod session;
 pub mod signals;
+pub mod target;
 pub mod view;
 
 use std::ffi::OsString;

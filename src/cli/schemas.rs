@@ -25,7 +25,7 @@ impl Row {
     /// The schema as JSON.
     pub fn json(&self) -> Value {
         match self.kind {
-            Some(kind) => (kinds::def(kind).schema)(),
+            Some(kind) => kinds::schema::schema(kinds::def(kind)),
             None => (self.schema)().to_value(),
         }
     }

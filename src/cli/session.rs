@@ -12,6 +12,7 @@ use crate::diag::{Severity, codes};
 use crate::model::config::{Allowance, Config};
 use crate::model::op::Context;
 use crate::plan::{self, Plan, Scope};
+use crate::reconcile::Desired;
 use crate::reconcile::load::{LoadOptions, Loaded, Profile, load};
 
 /// A project that loaded without an error, and the workspace it is about.
@@ -105,11 +106,9 @@ impl Session {
     }
 
     /// The desired state; [`open`] saw that it is there.
-    pub fn desired(&self) -> Result<&crate::reconcile::Desired, Failure> {
-        self.loaded
-            .desired
-            .as_ref()
-            .ok_or_else(|| Failure::new(&codes::cli::INTERNAL, "a project without errors has no desired state"))
+    pub fn desired(&self) -> Result<&Desired, Failure> {
+        let none = || Failure::new(&codes::cli::INTERNAL, "a project without errors has no desired state");
+        self.loaded.desired.as_ref().ok_or_else(none)
     }
 }
 

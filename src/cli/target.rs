@@ -66,11 +66,9 @@ pub fn choose(config: &Config, asked: Option<&str>, project: &Path) -> Result<Pl
         .ok_or_else(|| unknown("no target is named, and none is the default".to_owned()))?;
     match config.targets.get(name) {
         None => Err(unknown(format!("checkfu.yaml has no target `{name}`"))),
-        Some(Target::Embedded { path }) => Ok(Place {
-            name: name.to_owned(),
-            written: path.clone(),
-            path: normalize(&project.join(path)),
-        }),
+        Some(Target::Embedded { path }) => {
+            Ok(Place { name: name.to_owned(), written: path.clone(), path: normalize(&project.join(path)) })
+        }
         Some(Target::Checkfu { .. }) => Err(Failure::new(
             &codes::cli::TARGET_UNSUPPORTED,
             format!("target `{name}` is a server (kind checkfu), which this version cannot reach"),
@@ -101,7 +99,10 @@ mod tests {
         assert_eq!(of(&config(two.clone(), Some("a")), None).unwrap(), Path::new("/p/q/a.db"));
         assert_eq!(code(of(&config(two.clone(), None), None)), "cli.target_unknown");
         assert_eq!(code(of(&config(two, None), Some("c"))), "cli.target_unknown");
-        assert_eq!(of(&config(json!({"x": {"kind": "embedded"}}), None), None).unwrap(), Path::new("/p/q/.checkfu/workspace.db"));
+        assert_eq!(
+            of(&config(json!({"x": {"kind": "embedded"}}), None), None).unwrap(),
+            Path::new("/p/q/.checkfu/workspace.db")
+        );
         let server = json!({"s": {"kind": "checkfu", "url": "https://x", "token": {"env": "T"}}});
         assert_eq!(code(of(&config(server, None), None)), "cli.target_unsupported");
     }

@@ -13,7 +13,7 @@ use crate::cli::view::progress::Progress;
 use crate::cli::view::{Format, ask, receipt as view};
 use crate::diag::codes;
 use crate::plan::{self, Plan};
-use crate::receipt::Receipt;
+use crate::receipt::{Outcome, Receipt};
 use crate::reconcile::{self, ApplyOptions, Event};
 
 /// Applies.
@@ -31,7 +31,7 @@ pub fn run(run: &Run, args: Args) -> Ran {
         }
     };
     if let Some(digest) = &args.plan_digest {
-        reconcile::is_reviewed(&plan, digest).map_err(|e| refused(&e))?;
+        reconcile::is_reviewed(&plan, digest).map_err(|e| Failure::reconcile(&e))?;
     }
     if let Some(path) = &wish.what.out {
         save(run, &plan, path)?;
@@ -61,10 +61,7 @@ pub async fn finish(run: &Run, session: &Session, wish: &Wish, plan: &Plan, cons
     if !plan.actions.is_empty() {
         agree(run, plan, consent)?;
     }
-    let receipt = match carry_out(run, session, wish, plan).await {
-        Ok(receipt) => receipt,
-        Err(failure) => return Err(failure),
-    };
+    let receipt = carry_out(run, session, wish, plan).await?;
     Ok(tell(run, &receipt).and(Exit::of_findings(plan)))
 }
 
@@ -93,7 +90,7 @@ fn agree(run: &Run, plan: &Plan, consent: Consent) -> Result<(), Failure> {
 
 async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Result<Receipt, Failure> {
     if plan.actions.is_empty() {
-        return Ok(Receipt::nothing(plan));
+        return Ok(nothing(plan));
     }
     let control = session.place.open()?;
     let progress = Progress::new(&run.printer, plan.actions.len());
@@ -110,8 +107,22 @@ async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Re
         if let Some(receipt) = error.receipt().filter(|_| run.printer.format == Format::Human) {
             tell(run, receipt);
         }
-        refused(&error)
+        Failure::reconcile(&error)
     })
+}
+
+/// The receipt of a plan without actions: no workspace is opened, none is made.
+fn nothing(plan: &Plan) -> Receipt {
+    Receipt {
+        format: crate::receipt::FORMAT.to_owned(),
+        apply: None,
+        owner: plan.owner.clone(),
+        plan_digest: plan.digest,
+        outcome: Outcome::Nothing,
+        lines: Vec::new(),
+        not_settled: Vec::new(),
+        other_apply: None,
+    }
 }
 
 fn on_event(progress: &Progress<'_>, event: Event) {
@@ -146,10 +157,6 @@ fn tell(run: &Run, receipt: &Receipt) -> Exit {
     Exit::of_receipt(receipt)
 }
 
-fn refused(error: &reconcile::ReconcileError) -> Failure {
-    Failure::reconcile(error)
-}
-
 /// Reads a saved plan.
 pub fn read(run: &Run, path: &std::path::Path) -> Result<Plan, Failure> {
     let path = run.cwd.join(path);
@@ -169,7 +176,9 @@ fn of_this_project(plan: Plan, session: &Session) -> Result<Plan, Failure> {
         return Err(other("owner", plan.owner.as_str(), owner.as_str()));
     }
     if plan.origin.target != session.place.name {
-        return Err(other("target", &plan.origin.target, &session.place.name).fix(format!("--target {}", plan.origin.target)));
+        return Err(
+            other("target", &plan.origin.target, &session.place.name).fix(format!("--target {}", plan.origin.target))
+        );
     }
     Ok(plan)
 }

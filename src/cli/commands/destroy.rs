@@ -13,7 +13,9 @@ pub fn run(run: &Run, args: Args) -> Ran {
     let session = session::open(run)?;
     let owner = session.loaded.config.authoring_owner.to_string();
     let named = args.allow.iter().any(|a| a.rule == AllowRule::Destroy);
-    if let Some(other) = args.allow.iter().find(|a| a.rule != AllowRule::Destroy || a.subject.as_deref() != Some(&owner)) {
+    if let Some(other) =
+        args.allow.iter().find(|a| a.rule != AllowRule::Destroy || a.subject.as_deref() != Some(&owner))
+    {
         return Err(Failure::new(&codes::cli::USAGE, format!("--allow {other} does not answer a destroy of {owner}"))
             .fix(format!("--allow destroy={owner}")));
     }

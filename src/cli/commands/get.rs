@@ -52,7 +52,8 @@ fn asked(what: Option<&str>) -> Result<(Option<Kind>, Option<Address>), Failure>
     let Some(what) = what else { return Ok((None, None)) };
     let bad = |e: crate::model::address::AddressError| {
         let kinds: Vec<&str> = Kind::ALL.into_iter().map(Kind::as_str).collect();
-        Failure::new(&codes::cli::USAGE, e.to_string()).fix(format!("KIND or KIND/NAME; kinds are {}", kinds.join(", ")))
+        Failure::new(&codes::cli::USAGE, e.to_string())
+            .fix(format!("KIND or KIND/NAME; kinds are {}", kinds.join(", ")))
     };
     if what.contains('/') {
         let address: Address = what.parse().map_err(bad)?;

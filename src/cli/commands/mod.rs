@@ -8,11 +8,19 @@ use crate::cli::env::Environment;
 use crate::cli::failure::Ran;
 use crate::cli::view::Printer;
 
+pub mod apply;
 pub mod completions;
+pub mod destroy;
+pub mod doctor;
 pub mod explain;
+pub mod get;
+pub mod history;
 pub mod init;
 pub mod new;
+pub mod plan;
 pub mod schema;
+pub mod show;
+pub mod validate;
 
 /// What every command is given.
 pub struct Run {
@@ -34,6 +42,13 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::Schema(args) => schema::run(run, &args),
         Command::Explain(args) => explain::run(run, &args),
         Command::Completions(args) => completions::run(run, &args),
-        _ => Ok(crate::cli::exit::Exit::Error),
+        Command::Validate(args) => validate::run(run, &args),
+        Command::Plan(args) => plan::run(run, args),
+        Command::Apply(args) => apply::run(run, args),
+        Command::Destroy(args) => destroy::run(run, args),
+        Command::Get(args) => get::run(run, &args),
+        Command::History(args) => history::run(run, &args),
+        Command::Show(args) => show::run(run, &args),
+        Command::Doctor => doctor::run(run),
     }
 }

@@ -31,8 +31,9 @@ pub fn run(run: &Run, args: &Show) -> Ran {
     let control = place.open_to_read()?;
     let context = context(run, &loaded.config);
     let apply = runtime()?.block_on(read::show(&control, &context, &args.what)).map_err(|e| match e.kind {
-        ErrorKind::NotFound => Failure::new(&codes::cli::NOT_FOUND, format!("there is no apply {}", args.what))
-            .fix("checkfu history"),
+        ErrorKind::NotFound => {
+            Failure::new(&codes::cli::NOT_FOUND, format!("there is no apply {}", args.what)).fix("checkfu history")
+        }
         _ => Failure::control("read the workspace", &e),
     })?;
     match run.printer.format {

@@ -57,6 +57,14 @@ impl<'a> Progress<'a> {
         self.draw(&state);
     }
 
+    /// Nothing more starts before one of these ends. Only the bar shows it; plain lines would be too many.
+    pub fn waiting(&self, on: &[String], left: usize) {
+        if let Some(bar) = &self.bar {
+            let names: Vec<String> = on.iter().take(3).map(|a| line(a)).collect();
+            bar.set_message(format!("{left} waiting on {}", clip(&names.join(", "), 60)));
+        }
+    }
+
     /// A line beside the bar.
     pub fn say(&self, text: &str) {
         match &self.bar {

@@ -1,5 +1,6 @@
 //! Lists for people: live resources, applies, checks, files.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use comfy_table::{ContentArrangement, Table, presets};
@@ -7,6 +8,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use crate::cli::view::json::{CheckDoc, ResourceDoc};
 use crate::cli::view::style;
 use crate::cli::view::text::line;
+use crate::model::Kind;
 use crate::model::op::ApplyInfo;
 
 /// A table without lines, as wide as its content.
@@ -68,6 +70,13 @@ pub fn checks(checks: &[CheckDoc]) -> String {
         }
     }
     out
+}
+
+/// A project without an error: what it holds.
+pub fn valid(counts: &BTreeMap<Kind, usize>) -> String {
+    let words: Vec<String> = counts.iter().filter(|(_, n)| **n > 0).map(|(kind, n)| format!("{n} {kind}")).collect();
+    let what = if words.is_empty() { "no resources".to_owned() } else { words.join(", ") };
+    format!("{} {what}\n", style::added("Valid:"))
 }
 
 /// Files that were written.

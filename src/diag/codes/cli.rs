@@ -31,15 +31,6 @@ codes! {
     READ = "cli.read", Error, "A file cannot be read",
         "It is not there, or may not be read",
         "Check the path and its permissions";
-    PLAN_FILE = "cli.plan_file", Error, "This is not a plan that can be used",
-        "The file is no plan, was changed by hand, or is of another version of the format",
-        "Make the plan again with `checkfu plan -o FILE`";
-    DIGEST = "cli.plan_digest", Error, "The plan is not the one that was reviewed",
-        "Files or the workspace changed since, so the plan of now has another digest",
-        "Review the plan again and pass its digest";
-    REFUSED = "cli.refused", Error, "The plan cannot be applied",
-        "At least one finding refuses it",
-        "Read the findings: each says what answers it";
     NOT_FOUND = "cli.not_found", Error, "There is no such thing",
         "No resource of this project, no apply and no plan file has this name",
         "List what is there with `checkfu get` or `checkfu history`";
