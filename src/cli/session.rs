@@ -72,7 +72,7 @@ pub fn actor(run: &Run) -> String {
 
 /// Today, in UTC, so that two machines agree.
 pub fn today() -> jiff::civil::Date {
-    jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()
+    jiff::tz::Offset::UTC.to_datetime(jiff::Timestamp::now()).date()
 }
 
 impl Session {
@@ -100,9 +100,15 @@ impl Session {
     pub async fn plan(&self, run: &Run, wish: &Wish, control: Option<&Embedded>) -> Result<Plan, Failure> {
         let desired = self.desired()?;
         let options = self.options(run, wish);
-        crate::reconcile::plan(desired, control, &context(run, &self.loaded.config), &options)
-            .await
-            .map_err(|e| Failure::control("read the workspace", &e))
+        crate::reconcile::plan(
+            desired,
+            control,
+            &context(run, &self.loaded.config),
+            &options,
+            Some(&self.loaded.project),
+        )
+        .await
+        .map_err(|e| Failure::control("read the workspace", &e))
     }
 
     /// The desired state; [`open`] saw that it is there.

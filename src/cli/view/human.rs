@@ -112,6 +112,7 @@ fn summary(spec: &serde_json::Value) -> Option<String> {
         .iter()
         .map(|(name, value)| {
             let words = match value {
+                Value::String(s) if s.starts_with("sha256:") => line(s.get(..19).unwrap_or(s)),
                 Value::String(s) if s.contains('\n') || s.len() > 40 => count(s.lines().count(), "line"),
                 Value::String(s) => line(s),
                 Value::Array(items) if !items.iter().all(Value::is_string) || items.len() > 4 => {
