@@ -23,8 +23,11 @@ pub enum Shown {
 /// Longest value that is shown on one line.
 const SHORT: usize = 72;
 
-/// Chooses how to show a change.
+/// Chooses how to show a change. No value on either side says that a list has another order.
 pub fn change(change: &FieldChange) -> Shown {
+    if change.before.is_none() && change.after.is_none() {
+        return Shown::Short { before: "the same items".to_owned(), after: "in another order".to_owned() };
+    }
     two(change.before.as_ref(), change.after.as_ref())
 }
 
