@@ -6,8 +6,10 @@ use std::fs;
 
 use checkfu::diag::{Code, Severity, codes};
 use checkfu::model::config::Config;
+use checkfu::model::kinds::{self, KINDS, KindDef};
 use checkfu::plan::Plan;
 use checkfu::receipt::Receipt;
+use serde_json::{Value, json};
 
 use crate::repo;
 
@@ -17,12 +19,48 @@ const WHOLE_FOLDERS: &[&str] = &["schemas", "docs/kinds"];
 /// Path → text of all generated files.
 fn wanted() -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    let schema = |s: schemars::Schema| serde_json::to_string_pretty(&s).unwrap() + "\n";
+    let schema = |s: schemars::Schema| json(&s.to_value());
     files.insert("schemas/Config.json".to_owned(), schema(schemars::schema_for!(Config)));
     files.insert("schemas/Plan.json".to_owned(), schema(schemars::schema_for!(Plan)));
     files.insert("schemas/Receipt.json".to_owned(), schema(schemars::schema_for!(Receipt)));
+    for def in KINDS {
+        files.insert(format!("schemas/{}.json", def.kind), json(&kinds::schema::schema(def)));
+        files.insert(format!("docs/kinds/{}.md", def.kind), kinds::docs::docs(def));
+    }
+    files.insert("schemas/Manifest.json".to_owned(), json(&manifest()));
+    files.insert("docs/kinds/README.md".to_owned(), index());
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
     files
+}
+
+fn json(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap() + "\n"
+}
+
+/// The schema of a YAML file with documents of any kind: each document is held to the schema of its own.
+fn manifest() -> Value {
+    let own = |d: &&KindDef| {
+        let kind = d.kind.as_str();
+        json!({"if": {"properties": {"kind": {"const": kind}}}, "then": {"$ref": format!("{kind}.json")}})
+    };
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Manifest",
+        "description": "One document of a YAML file, of any kind.",
+        "type": "object",
+        "required": ["apiVersion", "kind"],
+        "properties": {"kind": {"enum": KINDS.iter().map(|d| d.kind.as_str()).collect::<Vec<_>>()}},
+        "allOf": KINDS.iter().map(own).collect::<Vec<_>>(),
+    })
+}
+
+/// The list of kinds.
+fn index() -> String {
+    let mut out = "# Kinds\n\nMade from the code; `checkfu explain KIND` says the same.\n\n| kind | |\n|---|---|\n".to_owned();
+    for def in KINDS {
+        let _ = writeln!(out, "| [{0}]({0}.md) | {1} |", def.kind, def.doc);
+    }
+    out
 }
 
 /// The page of all codes.
