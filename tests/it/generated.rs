@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use checkfu::diag::{Code, Severity, codes};
+use checkfu::manifest::{self, Form};
 use checkfu::model::config::Config;
 use checkfu::model::kinds::{self, KINDS, KindDef};
 use checkfu::plan::Plan;
@@ -27,7 +28,7 @@ fn wanted() -> BTreeMap<String, String> {
         files.insert(format!("schemas/{}.json", def.kind), json(&kinds::schema::schema(def)));
         files.insert(format!("docs/kinds/{}.md", def.kind), kinds::docs::docs(def));
     }
-    files.insert("schemas/Manifest.json".to_owned(), json(&manifest()));
+    files.insert("schemas/Manifest.json".to_owned(), json(&any_manifest()));
     files.insert("docs/kinds/README.md".to_owned(), index());
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
     files
@@ -38,7 +39,7 @@ fn json(value: &Value) -> String {
 }
 
 /// The schema of a YAML file with documents of any kind: each document is held to the schema of its own.
-fn manifest() -> Value {
+fn any_manifest() -> Value {
     let own = |d: &&KindDef| {
         let kind = d.kind.as_str();
         json!({"if": {"properties": {"kind": {"const": kind}}}, "then": {"$ref": format!("{kind}.json")}})
@@ -56,7 +57,8 @@ fn manifest() -> Value {
 
 /// The list of kinds.
 fn index() -> String {
-    let mut out = "# Kinds\n\nMade from the code; `checkfu explain KIND` says the same.\n\n| kind | |\n|---|---|\n".to_owned();
+    let mut out =
+        "# Kinds\n\nMade from the code; `checkfu explain KIND` says the same.\n\n| kind | |\n|---|---|\n".to_owned();
     for def in KINDS {
         let _ = writeln!(out, "| [{0}]({0}.md) | {1} |", def.kind, def.doc);
     }
@@ -123,6 +125,17 @@ fn generated_files_are_up_to_date() {
         return;
     }
     assert!(bad.is_empty(), "UPDATE=1 cargo test --test it generated writes these anew:\n{}", bad.join("\n"));
+}
+
+#[test]
+fn examples_in_the_pages_of_kinds_are_valid() {
+    for kind in KINDS {
+        let index = checkfu::diag::LineIndex::new("example.yaml", kind.example);
+        let (documents, found) = manifest::parse(Form::Yaml, &index);
+        let found: Vec<_> = found.0.iter().map(|d| format!("{} {}", d.code.code, d.message)).collect();
+        assert!(found.is_empty(), "{}: {found:?}", kind.kind);
+        assert!(!documents.is_empty() && documents.iter().all(|d| d.address.kind == kind.kind));
+    }
 }
 
 #[test]

@@ -20,9 +20,9 @@ const SWITCHES: [&str; 2] = ["allow_mcp_servers", "allow_package_managers"];
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The name shown to people, 1–256 characters on one line, unique in the workspace. Default: `metadata.name`.
+    /// The name shown to people, 1–255 characters on one line, unique in the workspace. Default: `metadata.name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 256))]
+    #[schemars(length(min = 1, max = 255))]
     pub name: Option<String>,
     /// What it is for. At most 2,048 characters. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +158,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "name",
         default: Default_::Required,
-        limit: "1\u{2013}256 characters, one line, unique in the workspace; default: `metadata.name`",
+        limit: "1\u{2013}255 characters, one line, unique in the workspace; default: `metadata.name`",
         clear: "remove the key: the default comes back",
         doc: "The name shown to people.",
         ..Field::TEXT
@@ -179,7 +179,10 @@ const FIELDS: &[Field] = &[
         doc: "Who may use it.",
         ..Field::TEXT
     },
-    Field::LABELS,
+    Field {
+        doc: "Labels from `metadata.labels`, the wire's `metadata`. One with an empty value is no label.",
+        ..Field::LABELS
+    },
 ];
 
 const EXAMPLE: &str = "\
@@ -195,7 +198,7 @@ spec:
 
 fn check(spec: &Value) -> Vec<Problem> {
     let mut rules = Rules::default();
-    rules.length(spec, "", "name", 1..=256);
+    rules.length(spec, "", "name", 1..=255);
     rules.one_line(spec, "", "name");
     rules.length(spec, "", "description", 0..=2048);
     let Some(config) = spec.get("config") else { return rules.finish() };
@@ -261,7 +264,9 @@ fn canonical(name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Val
         shape::put_unless(&mut out, "config", canonical_config(config), &json!({ "type": "cloud" }));
     }
     shape::put_whole(&mut out, from, "scope");
-    shape::put_labels(&mut out, from, labels);
+    // The wire takes an empty value for "remove this label", of environments alone.
+    let labels = labels.iter().filter(|(_, v)| !v.is_empty()).map(|(k, v)| (k.clone(), v.clone())).collect();
+    shape::put_labels(&mut out, from, &labels);
     Value::Object(out)
 }
 

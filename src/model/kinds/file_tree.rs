@@ -253,12 +253,12 @@ fn is_repository(text: &str) -> bool {
             && !matches!(p, "." | "..")
             && p.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
     };
-    text.split_once('/').is_some_and(|(owner, name)| part(owner) && part(name) && !name.ends_with(".git"))
+    text.split_once('/').is_some_and(|(owner, name)| part(owner) && part(name) && name.strip_suffix(".git").is_none())
 }
 
 /// Git's own rules for names of refs, as far as they can be seen in the name.
 fn is_ref(name: &str) -> bool {
-    let part = |p: &str| !p.is_empty() && !p.starts_with('.') && !p.ends_with(".lock");
+    let part = |p: &str| !p.is_empty() && !p.starts_with('.') && p.strip_suffix(".lock").is_none();
     !name.starts_with('-')
         && !name.ends_with('.')
         && !name.contains("..")

@@ -71,7 +71,9 @@ fn each(kind: Kind, law: impl Fn(&KindDef, Authored) -> Result<(), TestCaseError
 }
 
 fn each_kind(law: impl Fn(&KindDef, Authored) -> Result<(), TestCaseError> + Copy) {
-    Kind::ALL.into_iter().for_each(|kind| each(kind, law));
+    for kind in Kind::ALL {
+        each(kind, law);
+    }
 }
 
 #[test]

@@ -69,6 +69,15 @@ pub(super) fn check_selection(rules: &mut Rules, spec: &Value, rule: &SelectionR
     rules.positive(selection, &at, rule.number);
 }
 
+/// Where a mount appears: a path that is not the root.
+pub(super) fn check_place(rules: &mut Rules, spec: &Value, at: &str, key: &str) {
+    rules.absolute(spec, at, key);
+    if spec.get(key).and_then(Value::as_str) == Some("/") {
+        let message = "a mount at `/` would hide everything else";
+        rules.say(&codes::PATH, child(at, key), message, "write a path below it, as `/workspace/docs`");
+    }
+}
+
 /// Canonical selection; `latest` is the default and absent.
 pub(super) fn put_selection(out: &mut Object, from: &Value, number: &str) {
     let Some(Value::Object(map)) = from.get("selection") else { return };

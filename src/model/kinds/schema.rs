@@ -171,13 +171,17 @@ pub fn schema(kind: &KindDef) -> Value {
         map.remove("$schema");
         map.remove("title");
     }
+    let mut required = vec!["apiVersion", "kind", "metadata"];
+    if spec.get("required").is_some() {
+        required.push("spec");
+    }
     let mut out = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": id(kind),
         "title": format!("{} manifest", kind.kind),
         "description": kind.doc,
         "type": "object",
-        "required": ["apiVersion", "kind", "metadata", "spec"],
+        "required": required,
         "additionalProperties": false,
         "properties": {
             "apiVersion": { "const": "checkfu.com/v1", "description": "The format of manifests." },

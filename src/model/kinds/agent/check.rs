@@ -96,11 +96,15 @@ fn check_tools(rules: &mut Rules, spec: &Value) {
         match name("type") {
             Some(tools::AGENT_TOOLSET) => {
                 rules.once(&mut toolsets, &at, "toolset", tools::AGENT_TOOLSET);
-                configs.iter().for_each(|(place, config)| built_in(rules, place, config));
+                for (place, config) in &configs {
+                    built_in(rules, place, config);
+                }
             }
             Some(tools::MCP_TOOLSET) => {
                 rules.length(tool, &at, "mcp_server_name", 1..=255);
-                configs.iter().for_each(|(place, config)| rules.length(config, place, "name", 1..=128));
+                for (place, config) in &configs {
+                    rules.length(config, place, "name", 1..=128);
+                }
                 if let Some(server) = name("mcp_server_name") {
                     let place = child(&at, "mcp_server_name");
                     rules.once(&mut used, &place, "MCP server", server);
