@@ -7,10 +7,10 @@ use std::fs;
 use checkfu::diag::{Code, Severity, codes};
 use checkfu::manifest::{self, Form};
 use checkfu::model::config::Config;
-use checkfu::model::kinds::{self, KINDS, KindDef};
+use checkfu::model::kinds::{self, KINDS};
 use checkfu::plan::Plan;
 use checkfu::receipt::Receipt;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::repo;
 
@@ -28,7 +28,7 @@ fn wanted() -> BTreeMap<String, String> {
         files.insert(format!("schemas/{}.json", def.kind), json(&kinds::schema::schema(def)));
         files.insert(format!("docs/kinds/{}.md", def.kind), kinds::docs::docs(def));
     }
-    files.insert("schemas/Manifest.json".to_owned(), json(&any_manifest()));
+    files.insert("schemas/Manifest.json".to_owned(), json(&kinds::schema::manifest()));
     files.insert("docs/kinds/README.md".to_owned(), index());
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
     files
@@ -36,23 +36,6 @@ fn wanted() -> BTreeMap<String, String> {
 
 fn json(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap() + "\n"
-}
-
-/// The schema of a YAML file with documents of any kind: each document is held to the schema of its own.
-fn any_manifest() -> Value {
-    let own = |d: &&KindDef| {
-        let kind = d.kind.as_str();
-        json!({"if": {"properties": {"kind": {"const": kind}}}, "then": {"$ref": format!("{kind}.json")}})
-    };
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Manifest",
-        "description": "One document of a YAML file, of any kind.",
-        "type": "object",
-        "required": ["apiVersion", "kind"],
-        "properties": {"kind": {"enum": KINDS.iter().map(|d| d.kind.as_str()).collect::<Vec<_>>()}},
-        "allOf": KINDS.iter().map(own).collect::<Vec<_>>(),
-    })
 }
 
 /// The list of kinds.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::diag::codes::kind as codes;
+use crate::diag::codes::kind;
 use crate::model::Kind;
 use crate::model::kinds::rules::{Rules, items};
 use crate::model::kinds::{Default_, Field, KindDef, Object, Problem, Refs, Retire, schema, shape};
@@ -209,7 +209,7 @@ fn check(spec: &Value) -> Vec<Problem> {
         rules.once(&mut seen, &at, "host", text);
         if !is_host(text) {
             rules.say(
-                &codes::FORM,
+                &kind::FORM,
                 at,
                 format!("`{text}` is no host"),
                 "write `host.example.com` or `*.example.com`, without scheme, port or path",
@@ -226,7 +226,7 @@ fn check(spec: &Value) -> Vec<Problem> {
             rules.once(&mut seen, &place, "package", text);
             if text.is_empty() || text.starts_with('-') || text.chars().any(|c| c.is_control() || c == ' ') {
                 let message = format!("`{text}` is no package of {manager}");
-                rules.say(&codes::FORM, place, message, "write a name, with a version as the manager writes it");
+                rules.say(&kind::FORM, place, message, "write a name, with a version as the manager writes it");
             }
         }
         rules.count(packages, "/config/packages", manager, 0..=1024);
@@ -235,7 +235,7 @@ fn check(spec: &Value) -> Vec<Problem> {
     let managers = networking.get("allow_package_managers").and_then(Value::as_bool) == Some(true);
     if limited && some && !managers {
         rules.say(
-            &codes::MISSING,
+            &kind::MISSING,
             "/config/packages",
             "packages cannot be installed while networking is limited without `allow_package_managers`",
             "add `allow_package_managers: true` to `networking`, or remove `packages`",

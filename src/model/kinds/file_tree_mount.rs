@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::diag::codes::kind as codes;
+use crate::diag::codes::kind;
 use crate::model::Kind;
 use crate::model::kinds::mount::{self, Access, Latest, Reference, SelectionRule};
 use crate::model::kinds::rules::{Rules, child};
@@ -209,7 +209,7 @@ pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
     rules.one_line(writeback, &place, "pull_request_title");
     if spec.get("access").and_then(Value::as_str).unwrap_or("read_only") == "read_only" {
         rules.say(
-            &codes::CONFLICT,
+            &kind::CONFLICT,
             place,
             "`writeback` publishes what a run wrote, and this mount is `read_only`",
             "add `access: read_write`, or remove `writeback`",

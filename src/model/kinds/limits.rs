@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::diag::codes::kind as codes;
+use crate::diag::codes::kind;
 use crate::model::Kind;
 use crate::model::kinds::{def, rules};
 
@@ -423,7 +423,7 @@ fn wrong_types_are_the_schemas_business() {
 
 #[test]
 fn each_code_is_explained() {
-    for code in codes::ALL {
+    for code in kind::ALL {
         assert!(code.code.starts_with("kind.") && code.why.len() > 40 && code.fix.len() > 10, "{}", code.code);
     }
 }
