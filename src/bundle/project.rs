@@ -148,6 +148,12 @@ impl Project {
         }
     }
 
+    /// How the commit that is checked out stands to another one: equal, greater (it came after), less (the other
+    /// came after it). `None`: it cannot be told (no Git, a shallow clone, branches apart).
+    pub fn stands_to(&self, commit: &str) -> Option<std::cmp::Ordering> {
+        self.git.as_ref()?.stands_to(commit)
+    }
+
     /// Where the project comes from; empty without Git.
     pub fn source(&self) -> Source {
         self.git.as_ref().map(|g| g.source(&self.prefix)).unwrap_or_default()
