@@ -10,6 +10,7 @@ use checkfu::model::config::Config;
 use checkfu::model::kinds::{self, KINDS};
 use checkfu::plan::Plan;
 use checkfu::receipt::Receipt;
+use serde_json::Value;
 
 use crate::repo;
 
@@ -19,19 +20,32 @@ const WHOLE_FOLDERS: &[&str] = &["schemas", "docs/kinds"];
 /// Path → text of all generated files.
 fn wanted() -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    let schema = |s: schemars::Schema| serde_json::to_string_pretty(&s).unwrap() + "\n";
+    let schema = |s: schemars::Schema| json(&s.to_value());
     files.insert("schemas/Config.json".to_owned(), schema(schemars::schema_for!(Config)));
     files.insert("schemas/Plan.json".to_owned(), schema(schemars::schema_for!(Plan)));
     files.insert("schemas/Receipt.json".to_owned(), schema(schemars::schema_for!(Receipt)));
-    for kind in KINDS {
-        let text = serde_json::to_string_pretty(&kinds::schema::schema(kind)).unwrap() + "\n";
-        files.insert(format!("schemas/{}.json", kind.kind), text);
-        files.insert(format!("docs/kinds/{}.md", kind.kind), kinds::docs::docs(kind));
+    for def in KINDS {
+        files.insert(format!("schemas/{}.json", def.kind), json(&kinds::schema::schema(def)));
+        files.insert(format!("docs/kinds/{}.md", def.kind), kinds::docs::docs(def));
     }
-    let manifest = serde_json::to_string_pretty(&kinds::schema::manifest()).unwrap() + "\n";
-    files.insert("schemas/Manifest.json".to_owned(), manifest);
+    files.insert("schemas/Manifest.json".to_owned(), json(&kinds::schema::manifest()));
+    files.insert("docs/kinds/README.md".to_owned(), index());
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
     files
+}
+
+fn json(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap() + "\n"
+}
+
+/// The list of kinds.
+fn index() -> String {
+    let mut out =
+        "# Kinds\n\nMade from the code; `checkfu explain KIND` says the same.\n\n| kind | |\n|---|---|\n".to_owned();
+    for def in KINDS {
+        let _ = writeln!(out, "| [{0}]({0}.md) | {1} |", def.kind, def.doc);
+    }
+    out
 }
 
 /// The page of all codes.
