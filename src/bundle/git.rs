@@ -1,6 +1,7 @@
 //! The view of Git: which files are tracked, with which mode, whether their blobs hold CR, and where the
 //! project comes from. Objects and index only; no configuration of the user decides anything about bytes.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -135,6 +136,25 @@ impl Git {
         };
         self.with_cr.lock().unwrap_or_else(PoisonError::into_inner).insert(id, has);
         Ok(has)
+    }
+
+    /// How the commit that is checked out stands to another one: equal, greater (it came after), less (the other
+    /// came after it). `None`: it cannot be told, as neither came after the other, or as the history here does
+    /// not reach that far (a shallow clone).
+    pub(crate) fn stands_to(&self, commit: &str) -> Option<Ordering> {
+        let repository = self.repository.as_ref().ok()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = repository.head().ok()?.peel_to_commit().ok()?.id();
+        let other = Oid::from_str(commit).ok()?;
+        if here == other {
+            return Some(Ordering::Equal);
+        }
+        repository.find_commit(other).ok()?;
+        // At the edge of a shallow clone an ancestor may be out of sight; then both answers are no.
+        match (repository.graph_descendant_of(here, other), repository.graph_descendant_of(other, here)) {
+            (Ok(true), _) => Some(Ordering::Greater),
+            (_, Ok(true)) => Some(Ordering::Less),
+            _ => None,
+        }
     }
 
     /// Where a folder (relative to the top level, `` = the top) comes from.

@@ -1,6 +1,249 @@
 //! Desired and live → a plan: every operation that apply will make, in order, and under which preconditions.
 //! A synchronous function of values.
+//!
+//! ```text
+//! scope ─▶ items (numbers → content) ─▶ compare (three values a field) ─▶ block ─▶ actions ─▶ edges ─▶ order
+//!                                                                            └─▶ policy, notes ─▶ digest
+//! ```
 
+mod actions;
+mod block;
+mod capability;
+mod changes;
+mod check;
+mod compare;
+mod deep;
+mod digest;
+mod edges;
+mod exit;
+mod file;
+mod item;
+mod memory;
+mod order;
+mod policy;
+mod retire;
+mod scope;
+mod standing;
 pub mod types;
 
+#[cfg(test)]
+mod tests;
+
+pub use check::check;
+pub use digest::{action_digest, digest};
+pub use exit::exit_code;
+pub use file::{PlanFileError, read, write};
+pub use item::wanted_digest;
+pub use scope::Scope;
+pub use standing::SourceRelation;
 pub use types::*;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::desired::{Desired, Wanted};
+use crate::diag::Code;
+use crate::live::{self, Live};
+use crate::model::config::{AllowRule, Allowance};
+use crate::model::kinds::Ids;
+use crate::model::{Address, Digest, Kind};
+
+/// What a person asked for beside the files.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// `--allow RULE[=ADDRESS]`.
+    pub allowances: Vec<Allowance>,
+    /// Which part. Default: all.
+    pub scope: Scope,
+    /// Addresses whose live moves are put back.
+    pub revert: BTreeSet<Address>,
+    /// All live moves are put back.
+    pub revert_all: bool,
+    /// Today, for whoever shows dates; no action depends on it.
+    pub today: jiff::civil::Date,
+    /// Plan the empty set: retire all that this owner has.
+    pub destroy: bool,
+    /// Which workspace.
+    pub origin: Origin,
+    /// Version of the tool, as in `0.1.0`.
+    pub tool_version: String,
+    /// How the source stands to the one last applied.
+    pub source_relation: SourceRelation,
+}
+
+impl Options {
+    /// Is a rule answered for this address?
+    fn allows(&self, rule: AllowRule, address: Option<&Address>) -> bool {
+        self.allowances.iter().any(|a| {
+            a.rule == rule
+                && match (&a.subject, address) {
+                    (None, _) => true,
+                    (Some(subject), Some(address)) => scope::glob_matches(subject, &address.to_string()),
+                    (Some(_), None) => false,
+                }
+        })
+    }
+
+    /// Are the live moves of this resource put back?
+    fn reverts(&self, address: &Address, desired: &Desired) -> bool {
+        self.revert_all
+            || self.revert.contains(address)
+            || desired.policy.on_drift == crate::model::config::OnDrift::Revert
+    }
+}
+
+/// What planning gathers beside actions.
+#[derive(Debug, Default)]
+struct Gathered {
+    findings: Vec<Finding>,
+    held: Vec<Held>,
+    notes: Notes,
+    ids: BTreeMap<String, String>,
+}
+
+impl Gathered {
+    fn find(
+        &mut self,
+        code: &'static Code,
+        effect: Effect,
+        address: Option<&Address>,
+        message: String,
+    ) -> &mut Finding {
+        let at = self.findings.len();
+        self.findings.push(Finding {
+            code: code.code.to_owned(),
+            effect,
+            address: address.cloned(),
+            message,
+            fix: None,
+            at: None,
+        });
+        &mut self.findings[at]
+    }
+}
+
+impl Finding {
+    fn fix(&mut self, fix: impl Into<String>) -> &mut Self {
+        self.fix = Some(fix.into());
+        self
+    }
+
+    fn at(&mut self, wanted: &Wanted) -> &mut Self {
+        self.at = Some(wanted.at.to_string());
+        self
+    }
+}
+
+/// Plans. Never fails: what is wrong is a finding.
+pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
+    let nothing_wanted = BTreeMap::new();
+    let all = if options.destroy { &nothing_wanted } else { &desired.resources };
+    let mut out = Gathered::default();
+    let scope = scope::select(all, live, options, &mut out);
+    let items = item::items(all, live, &scope, &mut out);
+    let users = item::users(&items);
+    let mut deltas: Vec<_> =
+        items.iter().filter(|i| scope.holds(&i.wanted.address)).map(|i| compare::delta(i, desired, options)).collect();
+    compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
+    compare::report(&deltas, &mut out);
+    let mut retired = retire::candidates(all, live, &scope);
+    let blocked = block::blocked(&deltas, &items, &users, live, &mut out);
+    retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, &mut out);
+
+    let mut drafts = Vec::new();
+    standing::policy_action(desired, live, options, &mut drafts);
+    let building = actions::Building { desired, live, users: &users };
+    for delta in deltas.iter().filter(|d| !blocked.contains(&d.item.wanted.address)) {
+        building.drafts(delta, &mut drafts);
+    }
+    building.retirements(&retired, &mut drafts);
+    edges::connect(&mut drafts, &items, &retired, live, &mut out);
+    capability::describe(&mut drafts, &items, &retired);
+    let actions = order::order(drafts);
+
+    policy::judge(
+        &policy::Case { desired, live, options, all, deltas: &deltas, retired: &retired },
+        &actions,
+        &mut out,
+    );
+    standing::standing_lines(desired, live, options, &deltas, !actions.is_empty(), &mut out);
+    out.notes.unchanged = count(deltas.iter().filter(|d| d.is_same()).count());
+    let whole = deltas.iter().all(|d| !blocked.contains(&d.item.wanted.address) || d.is_same());
+    let digests = items.iter().map(|i| (&i.wanted.address, i.digest, i.wanted.protected));
+    let desired_digest = desired_digest(digests.collect());
+    finish(Whole { desired, options, desired_digest, whole }, actions, out)
+}
+
+/// The plan where one comparison of digests told that nothing differs: the owner's digest in the workspace is
+/// [`owner_digest`] of the desired state, so [`Live::resources`] was not read.
+pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {
+    let mut out = Gathered::default();
+    let mut drafts = Vec::new();
+    standing::policy_action(desired, live, options, &mut drafts);
+    let actions = order::order(drafts);
+    standing::standing_lines(desired, live, options, &[], !actions.is_empty(), &mut out);
+    out.notes.unchanged = count(desired.resources.len());
+    out.notes.ignored = count(desired.resources.values().map(|w| w.unowned.len()).sum());
+    let rows = desired.resources.values().map(|w| (&w.address, wanted_digest(w), w.protected)).collect();
+    let desired_digest = desired_digest(rows);
+    finish(Whole { desired, options, desired_digest, whole: true }, actions, out)
+}
+
+/// What the owner's digest in the workspace is when there is nothing to do.
+pub fn owner_digest(desired: &Desired) -> Digest {
+    let rows: Vec<_> = desired.resources.values().map(|w| (&w.address, wanted_digest(w), w.protected)).collect();
+    live::owner_digest(
+        rows.iter().map(|(address, digest, protected)| (*address, Some(*digest), Some(*digest), *protected)),
+    )
+}
+
+/// As [`Desired::digest`], from digests that are known.
+fn desired_digest(rows: Vec<(&Address, Digest, bool)>) -> Digest {
+    Digest::of_json(&rows)
+}
+
+struct Whole<'a> {
+    desired: &'a Desired,
+    options: &'a Options,
+    desired_digest: Digest,
+    whole: bool,
+}
+
+fn finish(of: Whole<'_>, actions: Vec<Action>, mut out: Gathered) -> Plan {
+    out.findings
+        .sort_by(|a, b| (a.effect, &a.code, &a.address, &a.message).cmp(&(b.effect, &b.code, &b.address, &b.message)));
+    out.held.sort_by(|a, b| (&a.address, &a.field).cmp(&(&b.address, &b.field)));
+    out.notes.blocked.sort();
+    let refused = out.findings.iter().any(|f| matches!(f.effect, Effect::Refuses | Effect::Error));
+    let scope = of.options.scope.as_written();
+    let mut plan = Plan {
+        format: FORMAT.to_owned(),
+        tool_version: of.options.tool_version.clone(),
+        origin: of.options.origin.clone(),
+        owner: of.desired.owner.clone(),
+        source: of.desired.source.clone(),
+        desired: of.desired_digest,
+        policy: of.desired.policy.clone(),
+        allowances: of.options.allowances.clone(),
+        complete: scope.is_empty() && of.whole && !refused,
+        scope,
+        ids: Ids(out.ids),
+        actions,
+        held: out.held,
+        findings: out.findings,
+        notes: out.notes,
+        applyable: !refused,
+        digest: Digest::from_bytes([0; 32]),
+    };
+    digest::seal(&mut plan);
+    plan
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// Is this kind one that points at others (agents, mounts), rather than one that holds versions?
+fn is_pointer(kind: Kind) -> bool {
+    let def = crate::model::kinds::def(kind);
+    def.field("skills").is_some() || def.field("mount_path").is_some()
+}

@@ -10,6 +10,7 @@ mod contents;
 mod create;
 mod digests;
 mod error;
+mod integrity;
 mod memory;
 mod mounts;
 mod publish;

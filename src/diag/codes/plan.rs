@@ -1,3 +1,91 @@
 //! Codes of `plan`.
 
-codes! {}
+codes! {
+    CONFLICT = "plan.conflict", Error, "File and live changed the same field",
+        "Both moved since the last apply, to different values. Whichever were taken, a decision of someone would be lost without a word, so this resource and what depends on it are left out.",
+        "Write the live value into the file, or put the file back to what was applied and plan with --revert ADDRESS.";
+    BLOCKED = "plan.blocked", Note, "It waits for another resource",
+        "It refers to a resource that is in conflict, gone or in error, so its own change cannot be made in order.",
+        "Settle the resource that it waits for.";
+    STILL_USED = "plan.still_used", Note, "It stays since it is still used",
+        "It is declared no more, but a resource whose own change is held, blocked or out of scope refers to it live.",
+        "Settle the user, then plan again.";
+    REPLACE_REFUSED = "plan.replace_refused", Error, "A field that cannot change in place",
+        "The change needs a new resource, and the old one could not be brought back.",
+        "In two steps: declare it under a new name; then let the old one go with a `removed:` line.";
+    REPLACE_HELD = "plan.replace_held", Error, "A replacement would lose what moved live",
+        "A new resource would take the place of one that someone changed live.",
+        "Write the live values into the file, or plan with --revert ADDRESS.";
+    REFERENCE_MISSING = "plan.reference_missing", Error, "A reference to what is not in the workspace",
+        "References to other owners and to live ids can be checked only against the workspace.",
+        "Check the name and its owner, or let the other owner apply first.";
+    REFERENCE_ARCHIVED = "plan.reference_archived", Error, "A reference to what is archived",
+        "An archived or deleted resource stays readable and takes no new reference.",
+        "Refer to one that is in use.";
+    VERSION_MISSING = "plan.version_missing", Error, "A version that is not in the workspace",
+        "A number counts in one workspace only, and a pinned content must have been published.",
+        "Name a version that is there, or pin by content.";
+    EXCLUDED = "plan.excluded", Error, "A dependency is left out",
+        "What is planned refers to a resource that is not live and was left out of the plan.",
+        "Plan the dependency too.";
+    SCOPE_EMPTY = "plan.scope_empty", Error, "A scope that names nothing",
+        "A scope that is mistyped would plan nothing and say that all is well.",
+        "Write an address as in Agent/support, or the path of a manifest.";
+    UNSUPPORTED = "plan.unsupported", Error, "Not supported yet",
+        "This version, or this target, cannot do what is asked for; to leave it out in silence would be worse.",
+        "Take it out, or leave the resource out with --exclude.";
+    NOT_READ = "plan.not_read", Error, "A live resource was not read",
+        "Digests say that it differs, but the snapshot has no body to compare with.",
+        "Plan again; if it stays, this is a fault of checkfu.";
+    RETIRE = "plan.retire", Error, "More is retired than the policy says",
+        "A wrong glob, an empty checkout or a moved folder look like a mass removal; so does a mass removal.",
+        "If this is meant: --allow retire, or raise policy.max_retire in a change of its own.";
+    EMPTY = "plan.empty", Error, "Nothing is declared",
+        "A project that finds no resource would retire all that its owner has.",
+        "If this is meant: --allow empty.";
+    IRREVERSIBLE = "plan.irreversible", Error, "It would be gone for good",
+        "An archived agent or memory store does not come back, so a missing file is not enough to let it go.",
+        "Add it under `removed:` in checkfu.yaml.";
+    PROTECTED = "plan.protected", Error, "It is protected",
+        "Protection is stored with the live resource, so that the change that removes it cannot lift it too.",
+        "Declare it, take it out of policy.protect, apply that; then remove it.";
+    REFERRED = "plan.referred", Error, "Another owner uses it",
+        "Retiring it would break what is not ours.",
+        "Its users let it go first.";
+    SESSION_MEMORY = "plan.session_memory", Error, "What a session wrote would go",
+        "Outside `enforce`, memories that agents wrote are theirs.",
+        "If this is meant: --allow session-memory=ADDRESS.";
+    SAME_NAME = "plan.same_name", Error, "A live resource that nobody owns has the name",
+        "Most likely it is the same one, made by hand, and there would be two.",
+        "If it is another one: --allow same-name=ADDRESS.";
+    LOOSENED = "plan.loosened", Error, "Limits are loosened by the change that needs them",
+        "A limit that moves together with what it limits, limits nothing.",
+        "Apply the policy first, or, if this is meant: --allow loosened.";
+    SOURCE = "plan.source", Error, "The source is older, or another one",
+        "A stale checkout would undo what was applied since; a copied owner line would fight with the original.",
+        "Update the checkout, give the copy its own owner, or, if this is meant: --allow source.";
+    SOURCE_UNKNOWN = "plan.source_unknown", Note, "It cannot be told whether the source is newer",
+        "Without the history of the repository commits cannot be compared.",
+        "Fetch the whole history.";
+    NOTHING_LEFT = "plan.nothing_left", Note, "A line of checkfu.yaml with nothing left to do",
+        "What the line decides is done.",
+        "Take the line out.";
+    MOVED_OFFER = "plan.moved_offer", Note, "A resource seems to have been renamed",
+        "One is created and one of equal content retired in the same plan.",
+        "If only the name changed, add the `moved:` line that the note shows.";
+    FILE_TOO_LARGE = "plan.file_too_large", Error, "The plan file is too large",
+        "What is read into memory is bounded.",
+        "Plan a part: plan ADDRESS….";
+    FILE_SYNTAX = "plan.file_syntax", Error, "The plan file cannot be read",
+        "It is not JSON, or has a field that a plan does not have.",
+        "Plan anew with -o FILE.";
+    FILE_FORMAT = "plan.file_format", Error, "A plan file of another format",
+        "It was made by another version of checkfu.",
+        "Plan anew, or use the version that made it.";
+    FILE_DIGEST = "plan.file_digest", Error, "The plan file was changed",
+        "Its digests do not fit what it holds, so it is not what was reviewed.",
+        "Plan anew with -o FILE.";
+    FILE_UNSOUND = "plan.file_unsound", Error, "The plan file is not sound",
+        "It breaks a rule that every plan keeps, whoever made it.",
+        "Plan anew with -o FILE.";
+}

@@ -7,7 +7,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
 use crate::model::kinds::arbitrary::{Authored, authored, resolved};
-use crate::model::kinds::{Change, Default_, Ids, KINDS, KindDef, Object, Refs, Selector, Target, def, docs, schema};
+use crate::model::kinds::{
+    Change, Default_, Ids, KINDS, KindDef, List, Object, Ref, Refs, Selector, Target, def, docs, schema,
+};
 use crate::model::{Digest, Kind, Owner};
 
 fn me() -> Owner {
@@ -71,7 +73,9 @@ fn each(kind: Kind, law: impl Fn(&KindDef, Authored) -> Result<(), TestCaseError
 }
 
 fn each_kind(law: impl Fn(&KindDef, Authored) -> Result<(), TestCaseError> + Copy) {
-    Kind::ALL.into_iter().for_each(|kind| each(kind, law));
+    for kind in Kind::ALL {
+        each(kind, law);
+    }
 }
 
 #[test]
@@ -114,6 +118,7 @@ fn canonical_is_idempotent_and_holds_only_the_tables_fields() {
 #[test]
 fn what_is_valid_passes_schema_types_and_rules() {
     let validators: Vec<_> = KINDS.iter().map(|k| jsonschema::validator_for(&(k.schema)()).unwrap()).collect();
+    let any = jsonschema::validator_for(&schema::manifest()).unwrap();
     let documents: Vec<_> = KINDS.iter().map(|k| jsonschema::validator_for(&schema::schema(k)).unwrap()).collect();
     each_kind(|kind, a| {
         let errors: Vec<String> = validators[kind.kind as usize]
@@ -127,6 +132,10 @@ fn what_is_valid_passes_schema_types_and_rules() {
         });
         let errors: Vec<String> = documents[kind.kind as usize].iter_errors(&document).map(|e| e.to_string()).collect();
         prop_assert!(errors.is_empty(), "{errors:?}");
+        prop_assert!(any.is_valid(&document));
+        let mut broken = document;
+        broken["spec"]["no_such_key"] = json!(1);
+        prop_assert!(!any.is_valid(&broken));
         let problems: Vec<String> =
             (kind.check)(&a.spec).into_iter().map(|p| format!("{} {}", p.pointer, p.message)).collect();
         prop_assert!(problems.is_empty(), "{problems:?}");
@@ -176,6 +185,27 @@ fn an_update_clears_what_is_absent_and_sends_nothing_else() {
 }
 
 #[test]
+fn the_order_of_sets_changes_nothing() {
+    each_kind(|kind, a| {
+        let straight = resolved(kind.kind, &a.spec);
+        let mut turned = straight.clone();
+        for field in kind.fields.iter().filter(|f| matches!(f.list, List::SetBy(_))) {
+            if let Some(list) = turned.get_mut(field.name).and_then(Value::as_array_mut) {
+                list.reverse();
+            }
+        }
+        for path in ["/config/networking/allowed_hosts", "/config/packages/pip", "/tools/0/configs"] {
+            if let Some(list) = turned.pointer_mut(path).and_then(Value::as_array_mut) {
+                list.reverse();
+            }
+        }
+        let canonical = |v: &Value| (kind.canonical)(&a.name, v, &a.labels);
+        prop_assert_eq!(canonical(&straight), canonical(&turned));
+        Ok(())
+    });
+}
+
+#[test]
 fn references_are_found_in_both_forms() {
     each_kind(|kind, a| {
         let c = canonical(kind, &a);
@@ -191,11 +221,16 @@ fn references_are_found_in_both_forms() {
                 r.pointer
             );
         }
-        let mut wanted: Vec<_> = refs
-            .iter()
-            .map(|r| (r.target.kind(), ids.resource(&r.target).unwrap(), r.selector == Selector::Latest))
-            .collect();
-        let mut found: Vec<_> = (kind.wire_refs)(&body).into_iter().map(|r| (r.kind, r.id, r.follows)).collect();
+        let version = |r: &Ref| match &r.selector {
+            Selector::Content(digest) => Some(ids.version(&r.target, digest).unwrap()),
+            Selector::Number(n) => Some(n.to_string()),
+            _ => None,
+        };
+        let follows = |r: &Ref| r.selector == Selector::Latest;
+        let mut wanted: Vec<_> =
+            refs.iter().map(|r| (r.target.kind(), ids.resource(&r.target).unwrap(), version(r), follows(r))).collect();
+        let found = (kind.wire_refs)(&body).into_iter();
+        let mut found: Vec<_> = found.map(|r| (r.kind, r.id, r.version, r.follows)).collect();
         wanted.sort();
         found.sort();
         prop_assert_eq!(found, wanted);

@@ -1,0 +1,403 @@
+//! Differences → actions, each with what it sends and under which condition. Edges come later.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::desired::Desired;
+use crate::live::Live;
+use crate::model::kinds::{Change, Retire, Selector};
+use crate::model::{Address, Digest};
+use crate::plan::compare::{Delta, Outcome, State};
+use crate::plan::item::{Item, Users};
+use crate::plan::memory::{self, Memories};
+use crate::plan::retire::Retired;
+use crate::plan::{
+    About, Action, Body, Cause, Content, FieldChange, FollowerOf, Precondition, Reversible, Step, Verb, changes,
+};
+
+/// An action before its edges are known.
+pub(super) struct Draft {
+    pub(super) action: Action,
+    /// Among ready actions, lower goes first.
+    pub(super) rank: Rank,
+    /// Ids of actions that must be done before.
+    pub(super) needs: BTreeSet<String>,
+}
+
+/// The order among ready actions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Policy,
+    /// Versions that nobody follows as latest, and what holds no reference.
+    Unfollowed,
+    /// Agents and mounts.
+    Pointer,
+    /// Versions that are live at once for someone.
+    Followed,
+    /// By layer: what refers goes before what it refers to.
+    Retirement(u8),
+}
+
+/// What building needs to know.
+pub(super) struct Building<'a> {
+    pub(super) desired: &'a Desired,
+    pub(super) live: &'a Live,
+    pub(super) users: &'a Users<'a>,
+}
+
+/// A chain of actions on one resource.
+struct Chain<'d> {
+    delta: &'d Delta<'d>,
+    last: Option<String>,
+    drafts: Vec<Draft>,
+}
+
+impl Chain<'_> {
+    fn push(&mut self, verb: Verb, operation: String, step: Step, first: Precondition, rank: Rank, about: About) {
+        let address = self.delta.address();
+        let id = format!("{address}#{}", verb.as_str());
+        let mut needs = BTreeSet::new();
+        let memories = matches!(first, Precondition::Memories { .. });
+        let precondition = match &self.last {
+            Some(last) if !memories => Precondition::After { action: last.clone() },
+            _ => first,
+        };
+        needs.extend(self.last.take());
+        self.last = Some(id.clone());
+        let action = Action {
+            id,
+            address: Some(address.clone()),
+            verb,
+            operation,
+            step,
+            precondition,
+            depends_on: Vec::new(),
+            digest: Digest::from_bytes([0; 32]),
+            about,
+        };
+        self.drafts.push(Draft { action, rank, needs });
+    }
+}
+
+impl Building<'_> {
+    /// Actions for one wanted resource.
+    pub(super) fn drafts(&self, delta: &Delta<'_>, out: &mut Vec<Draft>) {
+        if !delta.acts() {
+            return;
+        }
+        let mut chain = Chain { delta, last: None, drafts: Vec::new() };
+        match &delta.state {
+            State::New { since, revived } => self.create(&mut chain, since.clone(), *revived),
+            _ if delta.replace => self.replace(&mut chain),
+            _ => self.change(&mut chain),
+        }
+        out.append(&mut chain.drafts);
+    }
+
+    fn create(&self, chain: &mut Chain<'_>, since: Option<String>, revived: bool) {
+        let item = chain.delta.item;
+        let reason = match (revived, item.live.and_then(|l| l.summary.gone.as_ref())) {
+            (true, Some(by)) => format!("made anew: {} retired it at {}", by.actor, by.at),
+            (true, None) => "made anew: another retired it".to_owned(),
+            (false, _) if since.is_some() => "declared; what was here before was retired".to_owned(),
+            (false, _) => "declared, and not live".to_owned(),
+        };
+        self.whole(chain, Verb::Create, reason, Precondition::Absent { since }, None);
+        let memories = memory::initial(item, &self.desired.owner);
+        if memories.writes() {
+            let spec = with_contents(item.spec.clone().into_owned(), memories.recorded.clone());
+            self.write_contents(chain, &memories, None, spec);
+        }
+    }
+
+    fn replace(&self, chain: &mut Chain<'_>) {
+        let Some(live) = chain.delta.item.live else { return };
+        let sent: Vec<_> = chain.delta.fields.iter().filter(|f| f.sent().is_some()).collect();
+        let fixed = sent.iter().find(|f| f.field.change == Change::Replace).or(sent.first());
+        let reason = match fixed {
+            Some(f) => format!("`{}` cannot change in place", f.path),
+            None => "what it refers to gets a new id, and the reference cannot change in place".to_owned(),
+        };
+        let version = live.summary.version;
+        self.whole(chain, Verb::Replace, reason, Precondition::Version { version }, Some(live.summary.id.clone()));
+    }
+
+    /// A create with everything.
+    fn whole(&self, chain: &mut Chain<'_>, verb: Verb, reason: String, first: Precondition, replaces: Option<String>) {
+        let item = chain.delta.item;
+        let mut spec = item.spec.clone().into_owned();
+        if let Value::Object(o) = &mut spec {
+            // Memories are written by an operation of their own.
+            o.remove("contents");
+        }
+        let content = content_of(item);
+        let entries = item.body().filter(|_| replaces.is_some()).map_or(&[][..], |b| &b.entries);
+        let about = About {
+            name: shown_name(item),
+            at: Some(item.wanted.at.to_string()),
+            reason,
+            changes: changes::fields(chain.delta, |f| f.sent().is_some() && replaces.is_some()),
+            files: content.as_ref().map(|c| changes::trees(entries, &c.entries)).unwrap_or_default(),
+            upload_bytes: content.as_ref().map(|c| self.upload(c.entries.iter().map(|e| (e.sha256, e.size)))),
+            ..About::default()
+        };
+        let step = Step::Create {
+            spec,
+            unowned: item.wanted.unowned.clone(),
+            protected: item.wanted.protected,
+            content,
+            replaces,
+        };
+        let rank = if super::is_pointer(item.address().kind) { Rank::Pointer } else { Rank::Unfollowed };
+        chain.push(verb, format!("{}.create", item.def.plural), step, first, rank, about);
+    }
+
+    fn change(&self, chain: &mut Chain<'_>) {
+        let delta = chain.delta;
+        let Some(live) = delta.item.live else { return };
+        let summary = &live.summary;
+        let done = recorded(delta);
+        let update: Vec<String> = updated_fields(delta);
+        let publish = delta.fields.iter().any(|f| f.sent().is_some() && f.field.change == Change::Publish);
+        let writes = delta.memories.as_ref().filter(|m| m.writes());
+        if !update.is_empty() {
+            let spec = if publish || writes.is_some() { before_publish(delta, &done) } else { done.clone() };
+            self.update(chain, &summary.id, summary.version, spec, update);
+        }
+        if publish {
+            self.publish(chain, &summary.id, summary.version, done.clone());
+        }
+        if let Some(memories) = writes {
+            self.write_contents(chain, memories, Some(summary.id.clone()), done.clone());
+        }
+        let authoring = || Precondition::Authoring { version: summary.version, seq: summary.seq };
+        if chain.drafts.is_empty() && settles(delta) {
+            let unowned = delta.item.wanted.unowned.clone();
+            let step = Step::Record { id: summary.id.clone(), spec: done, unowned };
+            let moved = delta.fields.iter().any(|f| f.field.change == Change::Record && f.sent().is_some());
+            let reason = if moved { "known to the authoring record alone" } else { "file and live agree already" };
+            let changes = changes::fields(delta, |f| f.outcome != Outcome::Held);
+            let about = About { changes, ..self.about(delta, reason) };
+            chain.push(Verb::Record, "authoring.record".to_owned(), step, authoring(), Rank::Pointer, about);
+        }
+        if let Some(on) = delta.protect {
+            let verb = if on { Verb::Protect } else { Verb::Unprotect };
+            let reason = if on { "`policy.protect` names it" } else { "`policy.protect` names it no more" };
+            let step = Step::Protect { id: summary.id.clone(), on };
+            let about = self.about(delta, reason);
+            chain.push(verb, "authoring.protect".to_owned(), step, authoring(), Rank::Pointer, about);
+        }
+    }
+
+    fn about(&self, delta: &Delta<'_>, reason: &str) -> About {
+        About {
+            name: shown_name(delta.item),
+            at: Some(delta.item.wanted.at.to_string()),
+            reason: reason.to_owned(),
+            ..About::default()
+        }
+    }
+
+    fn update(&self, chain: &mut Chain<'_>, id: &str, version: u64, spec: Value, fields: Vec<String>) {
+        let delta = chain.delta;
+        let sent = |f: &crate::plan::compare::FieldDelta<'_>| f.sent().is_some() && f.field.change == Change::Update;
+        let mut changes: Vec<FieldChange> = changes::fields(delta, sent);
+        let named: BTreeSet<&str> = delta.fields.iter().filter(|f| sent(f)).map(|f| f.field.name).collect();
+        for field in delta.follow.iter().filter(|f| !named.contains(*f)) {
+            let value = delta.item.spec.get(*field).cloned();
+            let at = Some(delta.item.place(field));
+            let (before, after) = (value.clone(), value);
+            changes.push(FieldChange { path: (*field).to_owned(), before, after, at, cause: Cause::Reference });
+        }
+        let causes: BTreeSet<&str> = changes
+            .iter()
+            .map(|c| match c.cause {
+                Cause::File => "the file changed",
+                Cause::Live => "live moved, it is put back",
+                Cause::Both => "file and live changed alike",
+                Cause::Reference => "what it refers to moved",
+            })
+            .collect();
+        let repoint = !changes.is_empty() && changes.iter().all(|c| c.cause == Cause::Reference);
+        let verb = if repoint { Verb::Repoint } else { Verb::Update };
+        let mut about = self.about(delta, &causes.into_iter().collect::<Vec<_>>().join("; "));
+        about.at = changes.iter().find_map(|c| c.at.clone()).or(about.at);
+        about.changes = changes;
+        let unowned = delta.item.wanted.unowned.clone();
+        let step = Step::Update { id: id.to_owned(), spec, unowned, fields };
+        let rank = if super::is_pointer(delta.address().kind) { Rank::Pointer } else { Rank::Unfollowed };
+        let operation = format!("{}.update", delta.item.def.plural);
+        chain.push(verb, operation, step, Precondition::Version { version }, rank, about);
+    }
+
+    fn publish(&self, chain: &mut Chain<'_>, id: &str, version: u64, spec: Value) {
+        let delta = chain.delta;
+        let Some(content) = content_of(delta.item) else { return };
+        let entries = delta.item.body().map_or(&[][..], |b| &b.entries);
+        let mut about = self.about(delta, "its files changed");
+        if delta.fields.iter().any(|f| f.field.change == Change::Publish && f.sent() == Some(Cause::Live)) {
+            "another version was published live, this one is put back".clone_into(&mut about.reason);
+        }
+        about.files = changes::trees(entries, &content.entries);
+        about.upload_bytes = Some(self.upload(content.entries.iter().map(|e| (e.sha256, e.size))));
+        let rank = self.followers(delta.address(), &mut about);
+        let unowned = delta.item.wanted.unowned.clone();
+        let step = Step::Publish { id: Some(id.to_owned()), spec, unowned, content };
+        let operation = format!("{}.publish", delta.item.def.plural);
+        chain.push(Verb::Publish, operation, step, Precondition::Version { version }, rank, about);
+    }
+
+    fn write_contents(&self, chain: &mut Chain<'_>, memories: &Memories, id: Option<String>, spec: Value) {
+        let delta = chain.delta;
+        let puts = memories.puts.iter().filter_map(|path| {
+            let file = delta.item.wanted.memories.get(path)?;
+            Some((path.clone(), Body { file: file.file.clone(), sha256: file.sha256, size: file.size }))
+        });
+        let puts: std::collections::BTreeMap<String, Body> = puts.collect();
+        let mut about = self.about(delta, "memories are not as the files say");
+        about.at = memories.puts.first().map(|p| delta.item.place(&format!("contents.{p}"))).or(about.at);
+        about.files.clone_from(&memories.files);
+        about.upload_bytes = Some(self.upload(puts.values().map(|b| (b.sha256, b.size))));
+        let rank = match id {
+            Some(_) => self.followers(delta.address(), &mut about),
+            None => Rank::Unfollowed,
+        };
+        let unowned = delta.item.wanted.unowned.clone();
+        let step = Step::WriteContents { id, spec, unowned, puts, deletes: memories.deletes.clone() };
+        let operation = format!("{}.write_contents", delta.item.def.plural);
+        let expect = Precondition::Memories { expect: memories.expect.clone() };
+        chain.push(Verb::Publish, operation, step, expect, rank, about);
+    }
+
+    /// Who uses what is published, and the rank that follows from it.
+    fn followers(&self, address: &Address, about: &mut About) -> Rank {
+        let users = self.users.get(address).into_iter().flatten();
+        let mut seen: Vec<FollowerOf> = users
+            .map(|(user, r)| FollowerOf { address: (*user).clone(), latest: r.selector == Selector::Latest })
+            .collect();
+        seen.sort_by(|a, b| (&a.address, !a.latest).cmp(&(&b.address, !b.latest)));
+        seen.dedup_by(|a, b| a.address == b.address);
+        about.live_at_once = super::count(seen.iter().filter(|f| f.latest).count());
+        about.followers = seen;
+        if about.live_at_once > 0 { Rank::Followed } else { Rank::Unfollowed }
+    }
+
+    /// Bytes of distinct contents that the workspace does not hold.
+    fn upload(&self, files: impl Iterator<Item = (Digest, u64)>) -> u64 {
+        let distinct: BTreeSet<(Digest, u64)> = files.filter(|(d, _)| !self.live.held_blobs.contains(d)).collect();
+        distinct.iter().map(|(_, size)| size).sum()
+    }
+
+    /// Retirements.
+    pub(super) fn retirements(&self, retired: &[Retired<'_>], out: &mut Vec<Draft>) {
+        for r in retired {
+            let def = crate::model::kinds::def(r.live.summary.kind);
+            let verb = match def.retire {
+                Retire::Archive => "archive",
+                Retire::Delete => "delete",
+            };
+            let reason = if r.superseded { "another resource took its place" } else { "declared no more" };
+            let about = About {
+                name: r.live.summary.name.clone(),
+                reason: reason.to_owned(),
+                reversible: if def.comes_back { Reversible::Yes } else { Reversible::No },
+                ..About::default()
+            };
+            let action = Action {
+                id: r.action(),
+                address: Some(r.address.clone()),
+                verb: Verb::Retire,
+                operation: format!("{}.{verb}", def.plural),
+                step: Step::Retire { id: r.live.summary.id.clone() },
+                precondition: Precondition::Version { version: r.live.summary.version },
+                depends_on: Vec::new(),
+                digest: Digest::from_bytes([0; 32]),
+                about,
+            };
+            out.push(Draft { action, rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() });
+        }
+    }
+}
+
+/// The name shown to people.
+pub(super) fn shown_name(item: &Item<'_>) -> String {
+    let named = ["display_name", "name"].iter().find_map(|f| item.spec.get(*f)?.as_str());
+    named.unwrap_or(&item.address().name).to_owned()
+}
+
+fn content_of(item: &Item<'_>) -> Option<Content> {
+    let (files, root) = item.wanted.content.as_ref()?;
+    Some(Content { digest: files.digest, root: root.clone(), entries: files.entries.clone() })
+}
+
+/// Names of what an update sends: canonical fields, or single keys of a map.
+fn updated_fields(delta: &Delta<'_>) -> Vec<String> {
+    let sent = delta.fields.iter().filter(|f| f.sent().is_some() && f.field.change == Change::Update);
+    let names: BTreeSet<String> =
+        sent.map(|f| f.path.clone()).chain(delta.follow.iter().map(|f| (*f).to_owned())).collect();
+    names.into_iter().collect()
+}
+
+/// Is there something to record, though nothing is sent?
+fn settles(delta: &Delta<'_>) -> bool {
+    let field = |o: Outcome| matches!(o, Outcome::Settle | Outcome::Send(_));
+    delta.unowned_moved
+        || delta.fields.iter().any(|f| field(f.outcome))
+        || delta.memories.as_ref().is_some_and(|m| m.settle)
+}
+
+/// What is recorded as applied: what is wanted; a held field keeps its old applied value.
+fn recorded(delta: &Delta<'_>) -> Value {
+    let mut spec = delta.item.spec.clone().into_owned();
+    for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
+        set(&mut spec, &f.path, f.field.name, f.applied.cloned());
+    }
+    match &delta.memories {
+        Some(memories) => with_contents(spec, memories.recorded.clone()),
+        None => spec,
+    }
+}
+
+/// As `done`, with what is published later as it was applied before.
+fn before_publish(delta: &Delta<'_>, done: &Value) -> Value {
+    let mut spec = done.clone();
+    let applied = delta.item.body().map(|b| &b.applied.spec);
+    for field in delta.item.def.fields.iter().filter(|f| f.change == Change::Publish) {
+        set(&mut spec, field.name, field.name, applied.and_then(|a| a.get(field.name)).cloned());
+    }
+    spec
+}
+
+fn set(spec: &mut Value, path: &str, field: &str, value: Option<Value>) {
+    let Value::Object(top) = spec else { return };
+    let key = path.strip_prefix(field).and_then(|rest| rest.strip_prefix('.'));
+    match (key, value) {
+        (None, Some(value)) => {
+            top.insert(field.to_owned(), value);
+        }
+        (None, None) => {
+            top.remove(field);
+        }
+        (Some(key), Some(value)) => {
+            let map = top.entry(field.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(map) = map {
+                map.insert(key.to_owned(), value);
+            }
+        }
+        (Some(key), None) => {
+            if let Some(Value::Object(map)) = top.get_mut(field) {
+                map.remove(key);
+                if map.is_empty() {
+                    top.remove(field);
+                }
+            }
+        }
+    }
+}
+
+fn with_contents(mut spec: Value, contents: Map<String, Value>) -> Value {
+    let contents = (!contents.is_empty()).then_some(Value::Object(contents));
+    set(&mut spec, "contents", "contents", contents);
+    spec
+}

@@ -1,0 +1,197 @@
+//! What cannot be done now, and all that depends on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::diag::codes::plan as codes;
+use crate::live::Live;
+use crate::model::kinds::{Ref, Selector, Target};
+use crate::model::op::Resolved;
+use crate::model::{Address, Digest};
+use crate::plan::compare::{Delta, State};
+use crate::plan::item::{Item, Users};
+use crate::plan::{Effect, Gathered};
+
+/// The addresses that get no action: in conflict, gone, in error, or a dependent of such a one.
+pub(super) fn blocked(
+    deltas: &[Delta<'_>],
+    items: &[Item<'_>],
+    users: &Users<'_>,
+    live: &Live,
+    out: &mut Gathered,
+) -> BTreeSet<Address> {
+    let mut roots: Vec<&Address> = Vec::new();
+    for delta in deltas {
+        let stands_still = matches!(delta.state, State::Gone | State::Unread | State::Broken);
+        if delta.conflicts() || stands_still || is_impossible(delta, out) {
+            roots.push(delta.address());
+        }
+    }
+    let mut blocked = spread(&roots, users);
+    let world = World {
+        deltas: deltas.iter().map(|d| (d.address(), d)).collect(),
+        items: items.iter().map(|i| (i.address(), i)).collect(),
+        live,
+    };
+    let mut dangling = Vec::new();
+    for delta in deltas.iter().filter(|d| !blocked.contains(d.address()) && d.acts()) {
+        let sent = delta.item.refs.iter().filter(|r| delta.carries(r));
+        // Every reference is judged, so that all errors are told at once.
+        if sent.filter(|r| !world.reaches(delta, r, out)).count() > 0 {
+            dangling.push(delta.address());
+        }
+    }
+    blocked.extend(spread(&dangling, users));
+    let is_root: BTreeSet<&Address> = roots.iter().chain(&dangling).copied().collect();
+    for delta in deltas.iter().filter(|d| blocked.contains(d.address()) && !d.is_same()) {
+        out.notes.blocked.push(delta.address().clone());
+        if !is_root.contains(delta.address()) {
+            let on = delta.item.refs.iter().find_map(|r| match &r.target {
+                Target::Own(a) if blocked.contains(a) => Some(a.to_string()),
+                _ => None,
+            });
+            let message = format!("{} waits for {}", delta.address(), on.unwrap_or_default());
+            out.find(&codes::BLOCKED, Effect::Note, Some(delta.address()), message).at(delta.item.wanted);
+        }
+    }
+    blocked
+}
+
+fn spread(roots: &[&Address], users: &Users<'_>) -> BTreeSet<Address> {
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<&Address> = roots.to_vec();
+    while let Some(next) = open.pop() {
+        if seen.insert(next.clone()) {
+            open.extend(users.get(next).into_iter().flatten().map(|(user, _)| *user));
+        }
+    }
+    seen
+}
+
+/// Changes that cannot be made at all; each is told.
+fn is_impossible(delta: &Delta<'_>, out: &mut Gathered) -> bool {
+    let address = delta.address();
+    if !delta.acts() {
+        return false;
+    }
+    if delta.item.spec.pointer("/source/kind").and_then(Value::as_str) == Some("git") {
+        let message = format!("{address} takes its files from Git: this target cannot apply it yet");
+        out.find(&codes::UNSUPPORTED, Effect::Error, Some(address), message)
+            .fix("upload the tree: `source: {kind: upload, path: …}`, or leave it out with --exclude")
+            .at(delta.item.wanted);
+        return true;
+    }
+    if !delta.replace {
+        return false;
+    }
+    let field = delta.fields.iter().find(|f| f.sent().is_some()).map_or("", |f| f.path.as_str());
+    if !delta.item.def.comes_back {
+        let message = format!(
+            "{address}: `{field}` cannot change in place, and what takes its place would lose the old one for good"
+        );
+        out.find(&codes::REPLACE_REFUSED, Effect::Error, Some(address), message)
+            .fix(format!("in two steps: 1. declare it under a new name; 2. let the old one go with `removed: [{{address: {address}}}]`"))
+            .at = Some(delta.item.place(field));
+        return true;
+    }
+    if delta.holds() {
+        let message = format!("{address}: a new resource would take its place, and what moved live would be lost");
+        out.find(&codes::REPLACE_HELD, Effect::Blocks, Some(address), message)
+            .fix(format!("write the live values into the file, or plan with --revert {address}"))
+            .at(delta.item.wanted);
+        return true;
+    }
+    false
+}
+
+/// What references can be held against.
+struct World<'a> {
+    deltas: BTreeMap<&'a Address, &'a Delta<'a>>,
+    items: BTreeMap<&'a Address, &'a Item<'a>>,
+    live: &'a Live,
+}
+
+impl World<'_> {
+    /// Can the reference be sent? If not, a finding says why.
+    fn reaches(&self, delta: &Delta<'_>, r: &Ref, out: &mut Gathered) -> bool {
+        match &r.target {
+            Target::Own(address) => self.own(delta, r, address, out),
+            Target::Foreign(..) | Target::Id(..) => self.foreign(delta, r, out),
+        }
+    }
+
+    fn own(&self, delta: &Delta<'_>, r: &Ref, address: &Address, out: &mut Gathered) -> bool {
+        let to = self.deltas.get(address);
+        let made = to.is_some_and(|d| d.is_create());
+        let item = self.items.get(address);
+        let is_live = item.is_some_and(|i| i.live.is_some() && !i.is_gone());
+        if !made && !is_live {
+            let message = format!("{} needs {address}, which is not live and not in this plan", delta.address());
+            out.find(&codes::EXCLUDED, Effect::Error, Some(delta.address()), message)
+                .fix(format!("plan {address} too"))
+                .at = Some(delta.item.place(r.field));
+            return false;
+        }
+        let Selector::Content(content) = &r.selector else { return true };
+        let wanted = item.and_then(|i| i.spec.get("content")).and_then(Value::as_str);
+        let published = to.is_some_and(|d| d.sends("content")) && wanted == Some(content.to_string().as_str());
+        let newest = item.and_then(|i| i.live).and_then(|l| l.summary.content) == Some(*content);
+        if published || (newest && !made) || resolved(self.live, &r.target, content).is_some() {
+            return true;
+        }
+        version_missing(delta, r, content, out);
+        false
+    }
+
+    fn foreign(&self, delta: &Delta<'_>, r: &Ref, out: &mut Gathered) -> bool {
+        let key = r.target.key();
+        let address = delta.address();
+        let by_content = match &r.selector {
+            Selector::Content(content) => self.live.resolved.get(&format!("{key}@{content}")),
+            _ => None,
+        };
+        let found = by_content.or_else(|| self.live.resolved.get(&key)).or_else(|| {
+            let numbered = self.live.resolved.range(format!("{key}#")..);
+            numbered.take_while(|(k, _)| k.starts_with(&format!("{key}#"))).map(|(_, v)| v).next()
+        });
+        let place = Some(delta.item.place(r.field));
+        let there = found.filter(|f| f.id.is_some() && f.kind.is_none_or(|k| k == r.target.kind()));
+        let Some(there) = there else {
+            let message = format!("{address} refers to {key}, which is not in this workspace");
+            out.find(&codes::REFERENCE_MISSING, Effect::Error, Some(address), message)
+                .fix("check the name and its owner, or let the other owner apply first")
+                .at = place;
+            return false;
+        };
+        if there.archived {
+            let message = format!("{address} refers to {key}, which is archived and takes no new reference");
+            out.find(&codes::REFERENCE_ARCHIVED, Effect::Error, Some(address), message)
+                .fix("refer to one that is in use")
+                .at = place;
+            return false;
+        }
+        if let Selector::Content(content) = &r.selector {
+            if resolved(self.live, &r.target, content).is_none() {
+                version_missing(delta, r, content, out);
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn version_missing(delta: &Delta<'_>, r: &Ref, content: &Digest, out: &mut Gathered) {
+    let message = format!("{} has no version with the content {}", r.target.key(), content.short());
+    out.find(&codes::VERSION_MISSING, Effect::Error, Some(delta.address()), message)
+        .fix("pin a content that was published")
+        .at = Some(delta.item.place(r.field));
+}
+
+/// The answer of the workspace about a version by content.
+pub(super) fn resolved<'l>(live: &'l Live, target: &Target, content: &Digest) -> Option<&'l Resolved> {
+    let key = target.key();
+    let answers = live.resolved.get(&format!("{key}@{content}")).into_iter().chain(live.resolved.get(&key));
+    let numbered = live.resolved.range(format!("{key}#")..).take_while(|(k, _)| k.starts_with(&format!("{key}#")));
+    answers.chain(numbered.map(|(_, v)| v)).find(|r| r.content == Some(*content) && r.version.is_some())
+}

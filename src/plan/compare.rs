@@ -1,0 +1,371 @@
+//! Three values a field: wanted, last applied, live. What moved, and what is done about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use crate::desired::Desired;
+use crate::diag::codes::plan as codes;
+use crate::live::{Live, LiveBody};
+use crate::model::kinds::{Change, Default_, Field, List, Ref};
+use crate::model::op::Moved;
+use crate::model::{Address, Owner};
+use crate::plan::item::{self, Item, Users};
+use crate::plan::memory::{self, Memories};
+use crate::plan::{Cause, Effect, Gathered, Held, Options};
+
+/// What becomes of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It is sent.
+    Send(Cause),
+    /// File and live agree, last-applied does not.
+    Settle,
+    /// Live moved, it stays.
+    Held,
+    /// Both moved, to different values.
+    Conflict,
+}
+
+/// A field (or one key of a map) that is not the same three times.
+#[derive(Debug)]
+pub(super) struct FieldDelta<'a> {
+    /// `instructions`, `labels.team`.
+    pub(super) path: String,
+    pub(super) field: &'static Field,
+    pub(super) wanted: Option<&'a Value>,
+    pub(super) applied: Option<&'a Value>,
+    pub(super) live: Option<&'a Value>,
+    pub(super) outcome: Outcome,
+}
+
+impl FieldDelta<'_> {
+    pub(super) fn sent(&self) -> Option<Cause> {
+        match self.outcome {
+            Outcome::Send(cause) => Some(cause),
+            _ => None,
+        }
+    }
+}
+
+/// How a resource stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing to do and nothing to report.
+    Same,
+    /// Not live; made anew where `revived`.
+    New { since: Option<String>, revived: bool },
+    /// Archived or deleted by another, and left so.
+    Gone,
+    /// Fields were compared.
+    Compared,
+    /// The snapshot has no body to compare with.
+    Unread,
+    /// A finding says why nothing can be done.
+    Broken,
+}
+
+/// A wanted resource against its live one.
+pub(super) struct Delta<'a> {
+    pub(super) item: &'a Item<'a>,
+    pub(super) state: State,
+    pub(super) fields: Vec<FieldDelta<'a>>,
+    pub(super) memories: Option<Memories>,
+    /// The list of fields that are not owned changed.
+    pub(super) unowned_moved: bool,
+    /// A change needs a new resource in the place of the old one.
+    pub(super) replace: bool,
+    /// Fields that are sent again since what they refer to has a new id.
+    pub(super) follow: BTreeSet<&'static str>,
+    /// Protection to set or clear.
+    pub(super) protect: Option<bool>,
+}
+
+impl<'a> Delta<'a> {
+    fn new(item: &'a Item<'a>, state: State) -> Self {
+        Self {
+            item,
+            state,
+            fields: Vec::new(),
+            memories: None,
+            unowned_moved: false,
+            replace: false,
+            follow: BTreeSet::new(),
+            protect: None,
+        }
+    }
+
+    pub(super) fn address(&self) -> &'a Address {
+        &self.item.wanted.address
+    }
+
+    /// Is it as wanted?
+    pub(super) fn is_same(&self) -> bool {
+        matches!(self.state, State::Same | State::Compared) && !self.acts() && !self.holds()
+    }
+
+    /// Did something move live that stays?
+    pub(super) fn holds(&self) -> bool {
+        self.fields.iter().any(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict))
+    }
+
+    pub(super) fn conflicts(&self) -> bool {
+        self.fields.iter().any(|f| f.outcome == Outcome::Conflict)
+    }
+
+    /// Would there be an action?
+    pub(super) fn acts(&self) -> bool {
+        matches!(self.state, State::New { .. })
+            || self.replace
+            || self.protect.is_some()
+            || self.unowned_moved
+            || !self.follow.is_empty()
+            || self.fields.iter().any(|f| matches!(f.outcome, Outcome::Send(_) | Outcome::Settle))
+            || self.memories.as_ref().is_some_and(|m| m.writes() || m.settle)
+    }
+
+    /// Does a resource that was live before get another id?
+    fn gets_new_id(&self) -> bool {
+        self.replace || matches!(self.state, State::New { revived: true, .. })
+    }
+
+    /// Is a whole new resource sent?
+    pub(super) fn is_create(&self) -> bool {
+        matches!(self.state, State::New { .. }) || self.replace
+    }
+
+    /// Does the action that this makes send a reference?
+    pub(super) fn carries(&self, r: &Ref) -> bool {
+        item::carries(self.item.def, r, |field| self.sends(field))
+    }
+
+    /// Does the action that this makes send a canonical field?
+    pub(super) fn sends(&self, field: &str) -> bool {
+        self.is_create()
+            || self.follow.contains(field)
+            || self.fields.iter().any(|f| f.field.name == field && f.sent().is_some())
+    }
+}
+
+/// Compares one resource.
+pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options) -> Delta<'a> {
+    if item.broken {
+        return Delta::new(item, State::Broken);
+    }
+    let Some(live) = item.live else {
+        return Delta::new(item, State::New { since: item.since.cloned(), revived: false });
+    };
+    let reverts = options.reverts(item.address(), desired);
+    if item.is_gone() {
+        if !reverts {
+            return Delta::new(item, State::Gone);
+        }
+        let since = item.since.unwrap_or(&live.summary.id).clone();
+        return Delta::new(item, State::New { since: Some(since), revived: true });
+    }
+    let equal = live.summary.live_digest == Some(item.digest) && live.summary.applied_digest == Some(item.digest);
+    let mut out = match (&live.body, equal) {
+        (_, true) => Delta::new(item, State::Same),
+        (None, false) => Delta::new(item, State::Unread),
+        (Some(body), false) => compared(item, body, reverts, &desired.owner),
+    };
+    out.protect = (item.wanted.protected != live.summary.protected).then_some(item.wanted.protected);
+    out.follow.extend(&item.stale);
+    out
+}
+
+fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owner) -> Delta<'a> {
+    let mut out = Delta::new(item, State::Compared);
+    let live = item.live_spec.as_deref().unwrap_or(&body.live);
+    let three = Three { item, applied: &body.applied.spec, was_unowned: &body.applied.unowned, live, reverts };
+    for field in item.def.fields {
+        if field.list == List::PerKey {
+            // Memories follow their modes.
+            if field.change != Change::Publish {
+                three.keys(field, &mut out.fields);
+            }
+        } else {
+            three.field(field, &mut out.fields);
+        }
+    }
+    out.memories = memory::compare(item, me);
+    let set = |v: &[String]| v.iter().cloned().collect::<BTreeSet<_>>();
+    out.unowned_moved = set(&body.applied.unowned) != set(&item.wanted.unowned);
+    let fixed = item.def.replaced(live, &item.spec);
+    out.replace = out.fields.iter().any(|f| f.sent().is_some() && fixed.contains(&f.field.name));
+    out
+}
+
+struct Three<'a, 'o> {
+    item: &'a Item<'a>,
+    applied: &'a Value,
+    was_unowned: &'o [String],
+    live: &'a Value,
+    reverts: bool,
+}
+
+impl<'a> Three<'a, '_> {
+    fn field(&self, field: &'static Field, out: &mut Vec<FieldDelta<'a>>) {
+        let get = |v: &'a Value| v.get(field.name);
+        let wanted = get(&self.item.spec);
+        let server = field.default == Default_::Server && wanted.is_none();
+        self.push(field, field.name.to_owned(), [wanted, get(self.applied), get(self.live)], server, out);
+    }
+
+    fn keys(&self, field: &'static Field, out: &mut Vec<FieldDelta<'a>>) {
+        let map = |v: &'a Value| v.get(field.name).and_then(Value::as_object);
+        let maps = [map(&self.item.spec), map(self.applied), map(self.live)];
+        if self.item.wanted.unowned.iter().any(|u| u == field.name) {
+            return;
+        }
+        let keys: BTreeSet<&'a String> = maps.iter().flatten().flat_map(|m| m.keys()).collect();
+        for key in keys {
+            let values = maps.map(|m: Option<&'a Map<String, Value>>| m.and_then(|m| m.get(key)));
+            self.push(field, format!("{}.{key}", field.name), values, false, out);
+        }
+    }
+
+    fn push(
+        &self,
+        field: &'static Field,
+        path: String,
+        [wanted, mut applied, live]: [Option<&'a Value>; 3],
+        server_chooses: bool,
+        out: &mut Vec<FieldDelta<'a>>,
+    ) {
+        if (wanted == applied && applied == live) || self.item.wanted.unowned.contains(&path) {
+            return;
+        }
+        if self.was_unowned.contains(&path) {
+            // Owned again since now: held where live differs, not put back.
+            applied = wanted;
+            if wanted == live {
+                return;
+            }
+        }
+        let outcome = if server_chooses {
+            // The file says no more; what it said is forgotten, what is live stays.
+            if applied.is_none() {
+                return;
+            }
+            Outcome::Settle
+        } else {
+            decide(wanted, applied, live, self.reverts)
+        };
+        out.push(FieldDelta { path, field, wanted, applied, live, outcome });
+    }
+}
+
+/// The rule. The three are not all equal.
+fn decide(wanted: Option<&Value>, applied: Option<&Value>, live: Option<&Value>, reverts: bool) -> Outcome {
+    if wanted == live {
+        Outcome::Settle
+    } else if applied == live {
+        Outcome::Send(Cause::File)
+    } else if applied == wanted {
+        if reverts { Outcome::Send(Cause::Live) } else { Outcome::Held }
+    } else {
+        Outcome::Conflict
+    }
+}
+
+/// What refers to a resource that is replaced or made anew is sent again, so that it has the new id.
+pub(super) fn follow_replaced(deltas: &mut [Delta<'_>], users: &Users<'_>, live: &Live, me: &Owner) {
+    let mut moved: Vec<(&Address, Option<&Address>)> =
+        deltas.iter().filter(|d| d.gets_new_id()).map(|d| (d.address(), None)).collect();
+    for old in &live.superseded {
+        let Some(address) = &old.summary.address else { continue };
+        let referrers = live.referrers.get(&old.summary.id).into_iter().flatten();
+        let ours = referrers.filter(|r| r.owner.as_ref() == Some(me)).filter_map(|r| r.address.as_ref());
+        moved.extend(ours.map(|user| (address, Some(user))));
+    }
+    if moved.is_empty() {
+        return;
+    }
+    let index: BTreeMap<&Address, usize> = deltas.iter().enumerate().map(|(i, d)| (d.address(), i)).collect();
+    while let Some((address, only)) = moved.pop() {
+        for (user, r) in users.get(address).into_iter().flatten() {
+            let Some(delta) = index.get(user).and_then(|i| deltas.get_mut(*i)) else { continue };
+            let kept = |f: &FieldDelta<'_>| matches!(f.outcome, Outcome::Held | Outcome::Conflict);
+            let stays = delta.fields.iter().any(|f| f.field.name == r.field && kept(f));
+            if stays || delta.is_create() || only.is_some_and(|o| o != *user) {
+                continue;
+            }
+            delta.follow.insert(r.field);
+            if delta.item.def.field(r.field).is_some_and(|f| f.change == Change::Replace) {
+                // The reference cannot change in place: its holder is made anew as well.
+                delta.replace = true;
+                moved.push((delta.address(), None));
+            }
+        }
+    }
+}
+
+/// Who moved a field, by the audit: the newest write that touched it.
+fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
+    let top = path.split('.').next().unwrap_or(path);
+    let touches = |m: &Moved| m.fields.is_empty() || m.fields.iter().any(|f| f == path || f == top);
+    moved.iter().rev().find(|m| touches(m)).or(moved.last())
+}
+
+/// Tells what is held, and what is in conflict.
+pub(super) fn report(deltas: &[Delta<'_>], out: &mut Gathered) {
+    for delta in deltas {
+        let item = delta.item;
+        let address = item.address();
+        if let Some(memories) = delta.memories.as_ref().filter(|m| m.kept > 0) {
+            out.notes.kept_memories.insert(address.clone(), memories.kept);
+        }
+        match delta.state {
+            State::Gone => out.held.push(gone(item)),
+            State::Unread => {
+                let message = format!("{address} differs from its live resource, which was not read");
+                out.find(&codes::NOT_READ, Effect::Error, Some(address), message).at(item.wanted);
+            }
+            _ => {}
+        }
+        for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
+            let who = item.body().and_then(|b| blame(&b.moved, &f.path));
+            let conflict = f.outcome == Outcome::Conflict;
+            let at = item.place(&f.path);
+            if conflict {
+                let by = who.map(|m| format!(" by {} at {}", m.actor, m.at)).unwrap_or_default();
+                let message =
+                    format!("{address}: `{}` was changed live{by}, and in the file to something else", f.path);
+                let finding = out.find(&codes::CONFLICT, Effect::Blocks, Some(address), message);
+                finding.fix(format!(
+                    "write the live value into the file, or put the file back to what was applied and plan with --revert {address}"
+                ));
+                finding.at = Some(at.clone());
+            }
+            out.held.push(Held {
+                address: address.clone(),
+                field: Some(f.path.clone()),
+                applied: f.applied.cloned(),
+                live: f.live.cloned(),
+                wanted: f.wanted.filter(|_| conflict).cloned(),
+                conflict,
+                actor: who.map(|m| m.actor.clone()),
+                when: who.map(|m| m.at.clone()),
+                break_glass: who.and_then(|m| m.break_glass.clone()),
+                at: Some(at),
+            });
+        }
+    }
+}
+
+fn gone(item: &Item<'_>) -> Held {
+    let by = item.live.and_then(|l| l.summary.gone.as_ref());
+    Held {
+        address: item.address().clone(),
+        field: None,
+        applied: None,
+        live: None,
+        wanted: None,
+        conflict: false,
+        actor: by.map(|m| m.actor.clone()),
+        when: by.map(|m| m.at.clone()),
+        break_glass: by.and_then(|m| m.break_glass.clone()),
+        at: Some(item.wanted.at.to_string()),
+    }
+}

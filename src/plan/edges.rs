@@ -1,0 +1,305 @@
+//! What must be done before what, and which live ids the actions need.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::live::Live;
+use crate::model::kinds::{self, Ref, Selector, Target, is_under};
+use crate::model::{Address, Kind};
+use crate::plan::actions::Draft;
+use crate::plan::block::resolved;
+use crate::plan::item::{Item, carries};
+use crate::plan::retire::Retired;
+use crate::plan::{Gathered, Step, Verb};
+
+/// Most memory stores that one agent may have mounted. A mount over it needs another one gone before.
+const STORES_OF_AN_AGENT: usize = 8;
+
+/// Fills in `needs` of all drafts, and the ids.
+pub(super) fn connect(
+    drafts: &mut [Draft],
+    items: &[Item<'_>],
+    retired: &[Retired<'_>],
+    live: &Live,
+    out: &mut Gathered,
+) {
+    let graph = Graph {
+        items: items.iter().map(|i| (i.address(), i)).collect(),
+        chains: chains(drafts),
+        going: going(retired),
+    };
+    let mut edges: Vec<(String, String)> = Vec::new();
+    for draft in drafts.iter() {
+        let Some(item) = draft.action.address.as_ref().and_then(|a| graph.items.get(a)) else { continue };
+        for r in item.refs.iter().filter(|r| carries(item.def, r, |f| sends(&draft.action.step, f))) {
+            graph.reference(draft, r, live, &mut edges, out);
+        }
+        graph.leaves(draft, item, &mut edges);
+    }
+    between_retirements(retired, &graph.going, &mut edges);
+    let index: BTreeMap<String, usize> = drafts.iter().enumerate().map(|(i, d)| (d.action.id.clone(), i)).collect();
+    for (of, needs) in edges {
+        if let Some(i) = index.get(&of).filter(|_| of != needs && index.contains_key(&needs)) {
+            drafts[*i].needs.insert(needs);
+        }
+    }
+    for (of, needs) in frees(drafts, items, retired) {
+        let (Some(i), Some(_)) = (index.get(&of), index.get(&needs)) else { continue };
+        // Never at the price of a circle: then the workspace says what stands in the way.
+        if !reaches(drafts, &index, &needs, &of) {
+            drafts[*i].needs.insert(needs);
+        }
+    }
+}
+
+struct Graph<'a> {
+    items: BTreeMap<&'a Address, &'a Item<'a>>,
+    /// Ids and steps of an address's actions, in order.
+    chains: BTreeMap<Address, Vec<Link>>,
+    /// Retirements by address.
+    going: BTreeMap<&'a Address, Vec<String>>,
+}
+
+/// What others need to know of an action.
+struct Link {
+    id: String,
+    creates: bool,
+    content: Option<String>,
+    publishes: bool,
+}
+
+fn chains(drafts: &[Draft]) -> BTreeMap<Address, Vec<Link>> {
+    let mut chains: BTreeMap<Address, Vec<Link>> = BTreeMap::new();
+    for draft in drafts {
+        let action = &draft.action;
+        let Some(address) = &action.address else { continue };
+        let content = match &action.step {
+            Step::Create { content: Some(c), .. } | Step::Publish { content: c, .. } => Some(c.digest.to_string()),
+            _ => None,
+        };
+        let creates = matches!(action.step, Step::Create { .. });
+        let publishes = matches!(action.step, Step::Publish { .. } | Step::WriteContents { .. });
+        let link = Link { id: action.id.clone(), creates, content, publishes };
+        if creates || publishes {
+            chains.entry(address.clone()).or_default().push(link);
+        }
+    }
+    chains
+}
+
+fn going<'a>(retired: &'a [Retired<'_>]) -> BTreeMap<&'a Address, Vec<String>> {
+    let mut going: BTreeMap<&Address, Vec<String>> = BTreeMap::new();
+    for r in retired {
+        going.entry(r.address).or_default().push(r.action());
+    }
+    going
+}
+
+/// Does a step send a canonical field?
+fn sends(step: &Step, field: &str) -> bool {
+    match step {
+        Step::Create { .. } => true,
+        Step::Update { fields, .. } => {
+            fields.iter().any(|f| f == field || f.strip_prefix(field).is_some_and(|rest| rest.starts_with('.')))
+        }
+        _ => false,
+    }
+}
+
+impl Graph<'_> {
+    /// A reference that a draft sends: what makes its target must be done, or its id is known.
+    fn reference(&self, draft: &Draft, r: &Ref, live: &Live, edges: &mut Vec<(String, String)>, out: &mut Gathered) {
+        let key = r.target.key();
+        let content = match &r.selector {
+            Selector::Content(content) => Some(*content),
+            _ => None,
+        };
+        let mut created = false;
+        if let Target::Own(address) = &r.target {
+            let text = content.map(|c| c.to_string());
+            for link in self.chains.get(address).into_iter().flatten() {
+                created |= link.creates;
+                let publishes_it = link.content.is_some() && link.content == text;
+                if link.creates || publishes_it || (created && link.publishes) {
+                    edges.push((draft.action.id.clone(), link.id.clone()));
+                }
+            }
+            let item = self.items.get(address);
+            if let Some(summary) = item.and_then(|i| i.live).map(|l| &l.summary).filter(|_| !created) {
+                out.ids.insert(key.clone(), summary.id.clone());
+                if let (Some(content), Some(version)) = (content, &summary.content_version) {
+                    if summary.content == Some(content) {
+                        out.ids.insert(format!("{key}@{content}"), version.clone());
+                    }
+                }
+            }
+        } else if let Some(id) = resource_id(live, &key) {
+            out.ids.insert(key.clone(), id);
+        }
+        if let Some(content) = content.filter(|_| !created) {
+            let id = format!("{key}@{content}");
+            let version = resolved(live, &r.target, &content).and_then(|f| f.version.clone());
+            if let Some(version) = version.filter(|_| !out.ids.contains_key(&id)) {
+                out.ids.insert(id, version);
+            }
+        }
+    }
+
+    /// What a draft no longer refers to may go only after it.
+    fn leaves(&self, draft: &Draft, item: &Item<'_>, edges: &mut Vec<(String, String)>) {
+        if self.going.is_empty() || item.live.is_none() {
+            return;
+        }
+        for r in item.live_refs().iter().filter(|r| carries(item.def, r, |f| sends(&draft.action.step, f))) {
+            let Target::Own(address) = &r.target else { continue };
+            for retirement in self.going.get(address).into_iter().flatten() {
+                edges.push((retirement.clone(), draft.action.id.clone()));
+            }
+        }
+    }
+}
+
+fn resource_id(live: &Live, key: &str) -> Option<String> {
+    let numbered = format!("{key}#");
+    let pinned = format!("{key}@");
+    let direct = live.resolved.get(key);
+    let more = [numbered, pinned].into_iter().find_map(|p| {
+        live.resolved.range(p.clone()..).take_while(|(k, _)| k.starts_with(&p)).find(|(_, v)| v.id.is_some())
+    });
+    direct.or(more.map(|(_, v)| v)).and_then(|r| r.id.clone())
+}
+
+/// Who refers goes before what it refers to.
+fn between_retirements(
+    retired: &[Retired<'_>],
+    going: &BTreeMap<&Address, Vec<String>>,
+    edges: &mut Vec<(String, String)>,
+) {
+    let mut unread: BTreeMap<u8, Vec<String>> = BTreeMap::new();
+    let mut layers: BTreeMap<u8, Vec<String>> = BTreeMap::new();
+    for r in retired {
+        layers.entry(r.layer()).or_default().push(r.action());
+        let Some(refs) = &r.refs else {
+            unread.entry(r.layer()).or_default().push(r.action());
+            continue;
+        };
+        for reference in refs {
+            let Target::Own(address) = &reference.target else { continue };
+            for retirement in going.get(address).into_iter().flatten() {
+                edges.push((retirement.clone(), r.action()));
+            }
+        }
+    }
+    // References that were not read may point at any later layer. One action of a layer waits for all of them,
+    // the others wait for that one; if it fails, no retirement goes on anyway.
+    for (layer, actions) in layers {
+        let before: Vec<&String> = unread.range(..layer).flat_map(|(_, a)| a).collect();
+        let Some((first, rest)) = actions.split_first().filter(|_| !before.is_empty()) else { continue };
+        edges.extend(before.into_iter().map(|b| (first.clone(), b.clone())));
+        edges.extend(rest.iter().map(|r| (r.clone(), first.clone())));
+    }
+}
+
+/// A mount, as far as its place is concerned.
+struct Place<'a> {
+    kind: Kind,
+    agent: &'a Value,
+    path: &'a str,
+}
+
+fn mount<'a>(kind: Kind, spec: &'a Value) -> Option<Place<'a>> {
+    kinds::def(kind).field("mount_path")?;
+    Some(Place { kind, agent: spec.get("agent")?, path: spec.get("mount_path")?.as_str()? })
+}
+
+/// Retirements that make room: a mount's destination, a unique name, a count.
+fn frees(drafts: &[Draft], items: &[Item<'_>], retired: &[Retired<'_>]) -> Vec<(String, String)> {
+    if retired.is_empty() {
+        return Vec::new();
+    }
+    let mut edges = Vec::new();
+    let mut names: BTreeMap<(Kind, &str), Vec<String>> = BTreeMap::new();
+    let mut places: BTreeMap<String, Vec<(Option<Place<'_>>, String)>> = BTreeMap::new();
+    for r in retired.iter().filter(|r| r.after.is_none()) {
+        let summary = &r.live.summary;
+        if kinds::def(summary.kind).unique_name {
+            names.entry((summary.kind, summary.name.as_str())).or_default().push(r.action());
+        }
+        if kinds::def(summary.kind).field("mount_path").is_some() {
+            let place = r.live.body.as_ref().and_then(|b| mount(summary.kind, &b.live));
+            let agent = match (&place, r.address.name.split_once('.')) {
+                (Some(p), _) => p.agent.to_string(),
+                (None, Some((agent, _))) => Value::String(agent.to_owned()).to_string(),
+                (None, None) => String::new(),
+            };
+            places.entry(agent).or_default().push((place, r.action()));
+        }
+    }
+    let room = Room { items, places: &places };
+    for draft in drafts {
+        let (Some(address), Step::Create { spec, .. } | Step::Update { spec, .. }) =
+            (&draft.action.address, &draft.action.step)
+        else {
+            continue;
+        };
+        let name = spec.get("name").and_then(Value::as_str).unwrap_or(&address.name);
+        for retirement in names.get(&(address.kind, name)).into_iter().flatten() {
+            edges.push((draft.action.id.clone(), retirement.clone()));
+        }
+        if let Some(place) = mount(address.kind, spec) {
+            room.make(&place, draft, &mut edges);
+        }
+    }
+    edges
+}
+
+struct Room<'a> {
+    items: &'a [Item<'a>],
+    places: &'a BTreeMap<String, Vec<(Option<Place<'a>>, String)>>,
+}
+
+impl Room<'_> {
+    fn make(&self, place: &Place<'_>, draft: &Draft, edges: &mut Vec<(String, String)>) {
+        let agent = place.agent.to_string();
+        let of_agent = self.places.get(&agent).into_iter().flatten();
+        let unknown = if agent.is_empty() { None } else { self.places.get("") };
+        let full = draft.action.verb == Verb::Create && self.is_full(place);
+        for (old, retirement) in of_agent.chain(unknown.into_iter().flatten()) {
+            let same_place = old.as_ref().is_none_or(|o| is_under(o.path, place.path) || is_under(place.path, o.path));
+            let same_kind = old.as_ref().is_none_or(|o| o.kind == place.kind);
+            if same_place || (full && same_kind) {
+                edges.push((draft.action.id.clone(), retirement.clone()));
+            }
+        }
+    }
+
+    /// Would the agent have too many stores until the old mounts are gone?
+    fn is_full(&self, place: &Place<'_>) -> bool {
+        if kinds::def(place.kind).field("memory_store").is_none() {
+            return false;
+        }
+        let of_agent = |spec: &Value| spec.get("agent") == Some(place.agent);
+        let wanted = self.items.iter().filter(|i| i.address().kind == place.kind && of_agent(&i.spec)).count();
+        let old = self.places.get(&place.agent.to_string()).into_iter().flatten();
+        let going = old.filter(|(p, _)| p.as_ref().is_none_or(|p| p.kind == place.kind)).count();
+        wanted + going > STORES_OF_AN_AGENT
+    }
+}
+
+/// Is `to` among what `from` needs, directly or not?
+fn reaches(drafts: &[Draft], index: &BTreeMap<String, usize>, from: &str, to: &str) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(next) = open.pop() {
+        if next == to {
+            return true;
+        }
+        if seen.insert(next) {
+            if let Some(i) = index.get(next) {
+                open.extend(drafts[*i].needs.iter().map(String::as_str));
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,262 @@
+//! Memory contents: three values per path, and the mode of the prefix that decides.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use crate::model::kinds::is_under;
+use crate::model::op::{ActorKind, MemoryInfo};
+use crate::model::{Digest, Owner};
+use crate::plan::item::Item;
+use crate::plan::{FileChange, FileVerb};
+
+/// What happens to the memories of one store.
+#[derive(Debug, Default)]
+pub(super) struct Memories {
+    /// Paths to write, each with a wanted file.
+    pub(super) puts: Vec<String>,
+    /// Paths to delete.
+    pub(super) deletes: Vec<String>,
+    /// Path → what is live now, for each path of `puts` and `deletes`.
+    pub(super) expect: BTreeMap<String, Option<Digest>>,
+    /// `contents` to be recorded as applied: a kept file keeps its old entry.
+    pub(super) recorded: Map<String, Value>,
+    /// Does `recorded` differ from what is recorded now?
+    pub(super) settle: bool,
+    /// Memories of others that stay.
+    pub(super) kept: u32,
+    /// Deletes, outside `enforce`, of what a session wrote last.
+    pub(super) by_session: Vec<String>,
+    /// For people.
+    pub(super) files: Vec<FileChange>,
+    /// How many memories are live.
+    pub(super) live: usize,
+}
+
+impl Memories {
+    pub(super) fn writes(&self) -> bool {
+        !self.puts.is_empty() || !self.deletes.is_empty()
+    }
+
+    /// Deletes whose content is not written at another path.
+    pub(super) fn lost(&self) -> usize {
+        self.files.iter().filter(|f| f.change == FileVerb::Remove).count()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Enforce,
+    Upkeep,
+    Seed,
+    Observe,
+    /// Field mode `ignore` on the path.
+    Ignore,
+}
+
+/// The mode of a prefix that holds the path. Prefixes do not overlap.
+fn mode_at(spec: &Value, path: &str) -> Option<Mode> {
+    let modes = spec.get("modes")?.as_array()?;
+    let row = modes.iter().find(|m| m.get("at").and_then(Value::as_str).is_some_and(|at| is_under(path, at)))?;
+    Some(match row.get("mode").and_then(Value::as_str) {
+        Some("enforce") => Mode::Enforce,
+        Some("seed") => Mode::Seed,
+        Some("observe") => Mode::Observe,
+        _ => Mode::Upkeep,
+    })
+}
+
+fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
+    let contents = spec.get("contents").and_then(Value::as_object);
+    contents
+        .into_iter()
+        .flatten()
+        .filter_map(|(path, digest)| Some((path.as_str(), digest.as_str()?.parse().ok()?)))
+        .collect()
+}
+
+/// One path and its three values.
+struct Path<'a> {
+    path: &'a str,
+    wanted: Option<Digest>,
+    applied: Option<Digest>,
+    live: Option<Digest>,
+    info: Option<&'a MemoryInfo>,
+}
+
+/// Compares. `None`: the kind has no memories.
+pub(super) fn compare(item: &Item<'_>, me: &Owner) -> Option<Memories> {
+    item.def.field("contents")?;
+    let body = item.body()?;
+    let infos: BTreeMap<&str, &MemoryInfo> = body.memories.iter().map(|m| (m.path.as_str(), m)).collect();
+    let mut live = digests(&body.live);
+    live.extend(infos.iter().map(|(path, m)| (*path, m.content_sha256)));
+    let applied = digests(&body.applied.spec);
+    let wanted = &item.wanted.memories;
+    let paths: BTreeSet<&str> =
+        wanted.keys().map(String::as_str).chain(applied.keys().copied()).chain(live.keys().copied()).collect();
+    let mut out = Memories { live: live.len(), ..Memories::default() };
+    for path in paths {
+        let p = Path {
+            path,
+            wanted: wanted.get(path).map(|w| w.sha256),
+            applied: applied.get(path).copied(),
+            live: live.get(path).copied(),
+            info: infos.get(path).copied(),
+        };
+        decide(item, &body.applied.spec, &p, &mut out);
+    }
+    for path in out.puts.iter().chain(&out.deletes) {
+        out.expect.insert(path.clone(), live.get(path.as_str()).copied());
+    }
+    let before = body.applied.spec.get("contents").and_then(Value::as_object);
+    out.settle = before.map_or(!out.recorded.is_empty(), |b| *b != out.recorded);
+    out.files = file_changes(item, &out, &live, &infos, me);
+    Some(out)
+}
+
+/// What is recorded and written where nothing is live yet: all that has a file and is not only observed.
+pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
+    let mut out = Memories::default();
+    if item.def.field("contents").is_none() {
+        return out;
+    }
+    for (path, file) in &item.wanted.memories {
+        if mode_at(&item.spec, path) == Some(Mode::Observe) {
+            continue;
+        }
+        out.puts.push(path.clone());
+        out.expect.insert(path.clone(), None);
+        out.recorded.insert(path.clone(), Value::String(file.sha256.to_string()));
+    }
+    out.files = file_changes(item, &out, &BTreeMap::new(), &BTreeMap::new(), me);
+    out
+}
+
+fn decide(item: &Item<'_>, applied_spec: &Value, p: &Path<'_>, out: &mut Memories) {
+    let named = format!("contents.{}", p.path);
+    let mode = if item.wanted.seeded.contains(&named) {
+        Some(Mode::Seed)
+    } else if item.wanted.unowned.contains(&named) {
+        Some(Mode::Ignore)
+    } else {
+        mode_at(&item.spec, p.path)
+    };
+    match mode {
+        Some(Mode::Enforce) => enforce(p, out),
+        Some(Mode::Upkeep) => upkeep(p, out),
+        Some(Mode::Seed) => seed(p, out),
+        Some(Mode::Observe) => out.kept += u32::from(p.live.is_some()),
+        Some(Mode::Ignore) => record(p.path, p.wanted.or(p.applied), out),
+        // No prefix holds it any more. What was only seeded or observed is left; the rest is as in upkeep.
+        None => match mode_at(applied_spec, p.path) {
+            Some(Mode::Seed | Mode::Observe) => out.kept += u32::from(p.live.is_some()),
+            _ => upkeep(p, out),
+        },
+    }
+}
+
+fn record(path: &str, digest: Option<Digest>, out: &mut Memories) {
+    if let Some(digest) = digest {
+        out.recorded.insert(path.to_owned(), Value::String(digest.to_string()));
+    }
+}
+
+/// Exactly these files, whoever moved what.
+fn enforce(p: &Path<'_>, out: &mut Memories) {
+    record(p.path, p.wanted, out);
+    match p.wanted {
+        Some(_) if p.live != p.wanted => out.puts.push(p.path.to_owned()),
+        None if p.live.is_some() => out.deletes.push(p.path.to_owned()),
+        _ => {}
+    }
+}
+
+/// Update what only we changed; keep and report what others changed.
+fn upkeep(p: &Path<'_>, out: &mut Memories) {
+    if p.live == p.wanted {
+        return record(p.path, p.wanted, out);
+    }
+    let ours = p.live == p.applied;
+    if !ours {
+        out.kept += 1;
+        return record(p.path, p.applied, out);
+    }
+    record(p.path, p.wanted, out);
+    if p.wanted.is_some() {
+        return out.puts.push(p.path.to_owned());
+    }
+    if p.info.is_some_and(|i| i.updated_by_kind == ActorKind::Session) {
+        out.by_session.push(p.path.to_owned());
+    }
+    out.deletes.push(p.path.to_owned());
+}
+
+/// Each path once: when it is absent and was never applied.
+fn seed(p: &Path<'_>, out: &mut Memories) {
+    match (p.wanted, p.applied, p.live) {
+        (Some(_), None, None) => {
+            record(p.path, p.wanted, out);
+            out.puts.push(p.path.to_owned());
+        }
+        (Some(wanted), None, Some(live)) if wanted == live => record(p.path, p.wanted, out),
+        _ => {
+            out.kept += u32::from(p.live.is_some() && p.live != p.applied);
+            record(p.path, p.applied, out);
+        }
+    }
+}
+
+/// Adds, changes, removals, and moves of equal content.
+fn file_changes(
+    item: &Item<'_>,
+    of: &Memories,
+    live: &BTreeMap<&str, Digest>,
+    infos: &BTreeMap<&str, &MemoryInfo>,
+    me: &Owner,
+) -> Vec<FileChange> {
+    let writer = |path: &str| {
+        let info = infos.get(path)?;
+        (info.updated_by_owner.as_ref() != Some(me)).then(|| info.updated_by.clone())
+    };
+    let mut gone: BTreeMap<Digest, Vec<&String>> = BTreeMap::new();
+    for path in of.deletes.iter().rev() {
+        if let Some(digest) = live.get(path.as_str()) {
+            gone.entry(*digest).or_default().push(path);
+        }
+    }
+    let mut moved = BTreeSet::new();
+    let mut out = Vec::new();
+    for path in &of.puts {
+        let Some(file) = item.wanted.memories.get(path) else { continue };
+        let before = live.get(path.as_str()).copied();
+        let from = if before.is_none() { gone.get_mut(&file.sha256).and_then(Vec::pop) } else { None };
+        moved.extend(from);
+        out.push(FileChange {
+            path: path.clone(),
+            change: match (before, from) {
+                (Some(_), _) => FileVerb::Modify,
+                (None, Some(_)) => FileVerb::Rename,
+                (None, None) => FileVerb::Add,
+            },
+            from: from.cloned(),
+            size: Some(file.size),
+            before: before.or_else(|| from.map(|_| file.sha256)),
+            after: Some(file.sha256),
+            writer: writer(path),
+        });
+    }
+    for path in of.deletes.iter().filter(|p| !moved.contains(p)) {
+        out.push(FileChange {
+            path: path.clone(),
+            change: FileVerb::Remove,
+            from: None,
+            size: None,
+            before: live.get(path.as_str()).copied(),
+            after: None,
+            writer: writer(path),
+        });
+    }
+    out.sort_by(|a, b| a.path.cmp(&b.path));
+    out
+}

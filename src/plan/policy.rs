@@ -1,0 +1,296 @@
+//! Safety, decided in the plan: what refuses it until a person answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::desired::{Desired, Wanted};
+use crate::diag::codes::plan as codes;
+use crate::live::{Live, LiveResource};
+use crate::model::config::{AllowRule, Policy};
+use crate::model::op::ActorKind;
+use crate::model::{Address, Digest, Kind, kinds};
+use crate::plan::actions::shown_name;
+use crate::plan::compare::{Delta, State};
+use crate::plan::retire::Retired;
+use crate::plan::scope::glob_matches;
+use crate::plan::{Action, Effect, FileVerb, Gathered, Options, Step};
+
+/// From this size on the share of what is retired is limited.
+const SHARE_FROM: usize = 10;
+
+/// All that is judged.
+pub(super) struct Case<'a> {
+    pub(super) desired: &'a Desired,
+    pub(super) live: &'a Live,
+    pub(super) options: &'a Options,
+    pub(super) all: &'a BTreeMap<Address, Wanted>,
+    pub(super) deltas: &'a [Delta<'a>],
+    pub(super) retired: &'a [Retired<'a>],
+}
+
+impl Case<'_> {
+    /// `destroy`, answered with the owner's name.
+    fn destroys(&self) -> bool {
+        let owner = self.desired.owner.as_str();
+        let named =
+            |a: &crate::model::config::Allowance| a.rule == AllowRule::Destroy && a.subject.as_deref() == Some(owner);
+        self.options.destroy && self.options.allowances.iter().any(named)
+    }
+
+    /// Refuses, or only tells where a person allowed it.
+    fn effect(&self, rule: AllowRule, address: Option<&Address>) -> Effect {
+        let by_destroy = matches!(rule, AllowRule::Retire | AllowRule::Empty) && self.destroys();
+        if by_destroy || self.options.allows(rule, address) { Effect::Note } else { Effect::Refuses }
+    }
+
+    fn allow_fix(&self, rule: &str, address: Option<&Address>) -> String {
+        if self.options.destroy && matches!(rule, "retire" | "empty") {
+            return format!("if this is meant: --allow destroy={}", self.desired.owner);
+        }
+        match address {
+            Some(address) => format!("if this is meant: --allow {rule}={address}"),
+            None => format!("if this is meant: --allow {rule}"),
+        }
+    }
+}
+
+/// Adds every finding that the rules give.
+pub(super) fn judge(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
+    empty(case, out);
+    irreplaceable(case, out);
+    same_names(case, out);
+    sessions(case, actions, out);
+    limits(case, actions, out);
+    moved_offers(case, out);
+}
+
+fn empty(case: &Case<'_>, out: &mut Gathered) {
+    if case.all.is_empty() && !case.retired.is_empty() {
+        let effect = case.effect(AllowRule::Empty, None);
+        let message =
+            format!("nothing is declared: all {} resources of {} would go", case.retired.len(), case.desired.owner);
+        out.find(&codes::EMPTY, effect, None, message).fix(case.allow_fix("empty", None));
+    }
+}
+
+/// `irreversible`, `protected`, `referred`: no `--allow` answers them.
+fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
+    let named = |address: &Address| {
+        let text = address.to_string();
+        case.desired.removed.iter().any(|(r, _)| glob_matches(&r.address, &text))
+    };
+    for r in case.retired {
+        let (address, summary) = (r.address, &r.live.summary);
+        if !kinds::def(summary.kind).comes_back && !named(address) && !case.destroys() {
+            let message = format!("{address} would be gone for good: a retired {} does not come back", summary.kind);
+            let finding = out.find(&codes::IRREVERSIBLE, Effect::Refuses, Some(address), message);
+            if case.options.destroy {
+                finding.fix(format!("if this is meant: --allow destroy={}", case.desired.owner));
+            } else {
+                finding.fix(format!("add to checkfu.yaml:\nremoved:\n  - {{address: {address}}}"));
+            }
+        }
+        if summary.protected && !r.superseded {
+            let message = format!("{address} is protected");
+            out.find(&codes::PROTECTED, Effect::Refuses, Some(address), message)
+                .fix("declare it, take it out of `policy.protect`, and apply that first");
+        }
+        let others = case.live.referrers.get(&summary.id).into_iter().flatten();
+        let mut others: Vec<String> = others
+            .filter(|o| o.owner.as_ref() != Some(&case.desired.owner))
+            .map(|o| match (&o.owner, &o.address) {
+                (Some(owner), Some(address)) => format!("{owner}:{address}"),
+                _ => format!("{} {}", o.kind, o.id),
+            })
+            .collect();
+        others.sort();
+        others.dedup();
+        if !others.is_empty() {
+            let message = format!("{address} is used by {}", others.join(", "));
+            out.find(&codes::REFERRED, Effect::Refuses, Some(address), message).fix("its users let it go first");
+        }
+    }
+}
+
+fn same_names(case: &Case<'_>, out: &mut Gathered) {
+    if case.live.same_name.is_empty() {
+        return;
+    }
+    let by_name: BTreeMap<(Kind, &str), &str> =
+        case.live.same_name.iter().map(|s| ((s.kind, s.name.as_str()), s.id.as_str())).collect();
+    for delta in case.deltas.iter().filter(|d| matches!(d.state, State::New { .. })) {
+        let address = delta.address();
+        let name = shown_name(delta.item);
+        let Some(id) = by_name.get(&(address.kind, name.as_str())) else { continue };
+        let effect = case.effect(AllowRule::SameName, Some(address));
+        let message = format!(
+            "{address} would be a second {} with the name `{name}`: {id} has it and nobody owns it",
+            address.kind
+        );
+        out.find(&codes::SAME_NAME, effect, Some(address), message)
+            .fix(format!("if it is another one: --allow same-name={address}"))
+            .at(delta.item.wanted);
+    }
+}
+
+/// Memories last written by a session, outside `enforce`.
+fn sessions(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
+    let planned: BTreeSet<&Address> = actions.iter().filter_map(|a| a.address.as_ref()).collect();
+    for delta in case.deltas.iter().filter(|d| planned.contains(d.address())) {
+        let Some(memories) = &delta.memories else { continue };
+        session_finding(case, delta.address(), &memories.by_session, out);
+    }
+    for r in case.retired {
+        let Some(body) = &r.live.body else { continue };
+        let enforced = kinds::enforce_prefixes(&body.applied.spec);
+        let written: Vec<String> = body
+            .memories
+            .iter()
+            .filter(|m| m.updated_by_kind == ActorKind::Session)
+            .filter(|m| !enforced.iter().any(|p| kinds::is_under(&m.path, p)))
+            .map(|m| m.path.clone())
+            .collect();
+        session_finding(case, r.address, &written, out);
+    }
+}
+
+fn session_finding(case: &Case<'_>, address: &Address, paths: &[String], out: &mut Gathered) {
+    let Some(first) = paths.first() else { return };
+    let more = if paths.len() > 1 { format!(" and {} more", paths.len() - 1) } else { String::new() };
+    let effect = case.effect(AllowRule::SessionMemory, Some(address));
+    let message = format!("{address}: what a session wrote would go: {first}{more}");
+    out.find(&codes::SESSION_MEMORY, effect, Some(address), message)
+        .fix(case.allow_fix("session-memory", Some(address)));
+}
+
+/// A group of which a share is retired.
+struct Share {
+    what: String,
+    address: Option<Address>,
+    before: usize,
+    gone: usize,
+}
+
+/// What is retired and not allowed by name.
+fn shares(case: &Case<'_>, actions: &[Action]) -> (Vec<Share>, usize) {
+    let allowed = |address: &Address| {
+        let by_name = |a: &crate::model::config::Allowance| {
+            a.rule == AllowRule::Retire && a.subject.as_ref().is_some_and(|s| glob_matches(s, &address.to_string()))
+        };
+        case.options.allowances.iter().any(by_name)
+    };
+    let mut live: BTreeMap<Kind, usize> = BTreeMap::new();
+    let is_live = |r: &&LiveResource| r.summary.live_digest.is_some() && r.summary.gone.is_none();
+    for r in case.live.resources.values().filter(is_live) {
+        *live.entry(r.summary.kind).or_default() += 1;
+    }
+    let counted = || case.retired.iter().filter(|r| !r.superseded && !allowed(r.address));
+    let mut out = Vec::new();
+    for (kind, before) in live {
+        let gone = counted().filter(|r| r.live.summary.kind == kind).count();
+        out.push(Share { what: format!("resources of kind {kind}"), address: None, before, gone });
+    }
+    let mut memories = 0;
+    let deltas: BTreeMap<&Address, &Delta<'_>> = case.deltas.iter().map(|d| (d.address(), d)).collect();
+    for action in actions {
+        let Some(delta) = action.address.as_ref().and_then(|a| deltas.get(a)) else { continue };
+        let address = delta.address();
+        if allowed(address) {
+            continue;
+        }
+        let removed = || action.about.files.iter().filter(|f| f.change == FileVerb::Remove).count();
+        let (what, before, gone) = match &action.step {
+            Step::WriteContents { .. } => {
+                let store = delta.memories.as_ref();
+                let gone = store.map_or(0, crate::plan::memory::Memories::lost);
+                memories += gone;
+                ("memories", store.map_or(0, |m| m.live), gone)
+            }
+            Step::Publish { .. } => ("files", delta.item.body().map_or(0, |b| b.entries.len()), removed()),
+            _ => continue,
+        };
+        out.push(Share { what: format!("{what} of {address}"), address: Some(address.clone()), before, gone });
+    }
+    (out, counted().count() + memories)
+}
+
+/// What breaks the limits of a policy, one sentence each.
+fn broken(policy: &Policy, shares: &[Share], total: usize) -> Vec<(Option<Address>, String)> {
+    let mut out = Vec::new();
+    for s in shares.iter().filter(|s| s.before >= SHARE_FROM) {
+        if s.gone * 100 > s.before * policy.max_retire_percent as usize {
+            let percent = s.gone * 100 / s.before;
+            let limit = policy.max_retire_percent;
+            let message =
+                format!("{} of {} {} would go: {percent} %, and the limit is {limit} %", s.gone, s.before, s.what);
+            out.push((s.address.clone(), message));
+        }
+    }
+    if total > policy.max_retire as usize {
+        let message = format!("{total} resources and memories would go, and the limit is {}", policy.max_retire);
+        out.push((None, message));
+    }
+    out
+}
+
+/// `retire`, and `loosened`: the limits of before would have refused it.
+fn limits(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
+    let (shares, total) = shares(case, actions);
+    let now = broken(&case.desired.policy, &shares, total);
+    for (address, message) in &now {
+        let effect = case.effect(AllowRule::Retire, address.as_ref());
+        let fix = case.allow_fix("retire", address.as_ref());
+        out.find(&codes::RETIRE, effect, address.as_ref(), message.clone()).fix(fix);
+    }
+    let before = case.live.record.as_ref().and_then(|r| r.policy.clone()).unwrap_or_default();
+    if case.destroys() {
+        return;
+    }
+    for (address, message) in broken(&before, &shares, total) {
+        if now.iter().any(|(a, _)| *a == address) {
+            continue;
+        }
+        let effect = case.effect(AllowRule::Loosened, address.as_ref());
+        let message = format!("the limits are loosened by the change that needs them: {message}");
+        out.find(&codes::LOOSENED, effect, address.as_ref(), message)
+            .fix("apply the policy first, or, if this is meant: --allow loosened");
+    }
+}
+
+/// Pairs of a create and a retirement with equal content are one resource under another name, most likely.
+fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
+    if case.retired.is_empty() {
+        return;
+    }
+    let mut gone: BTreeMap<(Kind, Digest), Vec<&Address>> = BTreeMap::new();
+    for r in case.retired.iter().rev().filter(|r| !r.superseded) {
+        let summary = &r.live.summary;
+        let keys: BTreeSet<Digest> = [summary.live_digest, summary.content].into_iter().flatten().collect();
+        for key in keys.into_iter().chain(r.live.body.as_ref().map(|b| nameless(&b.live))) {
+            gone.entry((summary.kind, key)).or_default().push(r.address);
+        }
+    }
+    let mut taken: BTreeSet<&Address> = BTreeSet::new();
+    for delta in case.deltas.iter().filter(|d| matches!(d.state, State::New { revived: false, .. })) {
+        let to = delta.address();
+        let content = delta.item.wanted.content.as_ref().map(|(files, _)| files.digest);
+        let keys = [Some(delta.item.digest), content, Some(nameless(&delta.item.spec))];
+        let from = keys
+            .into_iter()
+            .flatten()
+            .find_map(|key| gone.get(&(to.kind, key))?.iter().rev().find(|a| !taken.contains(**a)).copied());
+        let Some(from) = from else { continue };
+        taken.insert(from);
+        let message = format!("{to} is what {from} was: it would be made anew, and the old one retired");
+        out.find(&codes::MOVED_OFFER, Effect::Note, Some(to), message)
+            .fix(format!("if only the name changed:\nmoved:\n  - {{from: {from}, to: {to}}}"))
+            .at(delta.item.wanted);
+    }
+}
+
+/// The digest of a form without the name shown, which mostly comes from the address.
+fn nameless(spec: &serde_json::Value) -> Digest {
+    let fields = spec.as_object().into_iter().flatten();
+    let rest: BTreeMap<&String, &serde_json::Value> =
+        fields.filter(|(k, _)| !matches!(k.as_str(), "name" | "display_name")).collect();
+    Digest::of_json(&rest)
+}

@@ -1,0 +1,108 @@
+//! What is wanted no more: candidates, and which of them must wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::desired::Wanted;
+use crate::diag::codes::plan as codes;
+use crate::live::{Live, LiveResource};
+use crate::model::Address;
+use crate::model::kinds::{self, Ref, Target};
+use crate::plan::compare::Delta;
+use crate::plan::item::Item;
+use crate::plan::scope::Selected;
+use crate::plan::{Effect, Gathered};
+
+/// A live resource that is to go.
+pub(super) struct Retired<'a> {
+    pub(super) address: &'a Address,
+    pub(super) live: &'a LiveResource,
+    /// Another resource has, or gets in this plan, its address.
+    pub(super) superseded: bool,
+    /// The action of this plan that takes its place.
+    pub(super) after: Option<String>,
+    /// What it refers to; `None`: it was not read.
+    pub(super) refs: Option<Vec<Ref>>,
+}
+
+impl<'a> Retired<'a> {
+    fn new(address: &'a Address, live: &'a LiveResource, superseded: bool, after: Option<String>) -> Self {
+        let refs = live.body.as_ref().map(|b| (kinds::def(live.summary.kind).refs)(&b.live));
+        Self { address, live, superseded, after, refs }
+    }
+
+    /// 0 mounts, 1 agents, 2 what holds no reference.
+    pub(super) fn layer(&self) -> u8 {
+        let def = kinds::def(self.live.summary.kind);
+        match (def.field("mount_path"), def.field("skills")) {
+            (Some(_), _) => 0,
+            (None, Some(_)) => 1,
+            (None, None) => 2,
+        }
+    }
+
+    /// Id of its action.
+    pub(super) fn action(&self) -> String {
+        if self.superseded {
+            format!("{}#retire-{}", self.address, self.live.summary.id)
+        } else {
+            format!("{}#retire", self.address)
+        }
+    }
+}
+
+/// Live, ours, not wanted, in scope. What another archived is gone already.
+pub(super) fn candidates<'a>(all: &BTreeMap<Address, Wanted>, live: &'a Live, scope: &Selected) -> Vec<Retired<'a>> {
+    let is_live = |r: &LiveResource| r.summary.gone.is_none() && r.summary.live_digest.is_some();
+    let unwanted = live
+        .resources
+        .iter()
+        .filter(|(address, r)| !all.contains_key(*address) && is_live(r) && scope.may_retire(address))
+        .map(|(address, r)| Retired::new(address, r, false, None));
+    let old = live.superseded.iter().filter_map(|r| {
+        let address = r.summary.address.as_ref()?;
+        let in_scope = if all.contains_key(address) { scope.holds(address) } else { scope.may_retire(address) };
+        (is_live(r) && in_scope).then(|| Retired::new(address, r, true, None))
+    });
+    unwanted.chain(old).collect()
+}
+
+/// Adds what this plan replaces, and takes out what a resource goes on to use since its own change is held,
+/// blocked or out of scope.
+pub(super) fn keep_what_is_used<'a>(
+    retired: &mut Vec<Retired<'a>>,
+    items: &'a [Item<'a>],
+    deltas: &[Delta<'a>],
+    blocked: &BTreeSet<Address>,
+    out: &mut Gathered,
+) {
+    let replaced = deltas.iter().filter(|d| d.replace && !blocked.contains(d.address()));
+    retired.extend(replaced.filter_map(|d| {
+        let action = format!("{}#replace", d.address());
+        Some(Retired::new(d.address(), d.item.live?, true, Some(action)))
+    }));
+    if retired.is_empty() {
+        return;
+    }
+    let going: BTreeSet<&Address> =
+        retired.iter().filter(|r| !r.superseded || r.after.is_some()).map(|r| r.address).collect();
+    let acting: BTreeMap<&Address, &Delta<'_>> =
+        deltas.iter().filter(|d| !blocked.contains(d.address())).map(|d| (d.address(), d)).collect();
+    let mut used: BTreeMap<Address, &Address> = BTreeMap::new();
+    for item in items.iter().filter(|i| i.live.is_some() && !i.is_gone()) {
+        for r in item.live_refs().iter() {
+            let Target::Own(to) = &r.target else { continue };
+            let moves_on = acting.get(item.address()).is_some_and(|d| d.carries(r));
+            if going.contains(to) && !moves_on {
+                used.insert(to.clone(), item.address());
+            }
+        }
+    }
+    retired.retain(|r| {
+        let user = used.get(r.address).filter(|_| !r.superseded || r.after.is_some());
+        if let Some(user) = user {
+            let message = format!("{} stays for now: {user} still uses it", r.address);
+            out.find(&codes::STILL_USED, Effect::Note, Some(r.address), message);
+        }
+        user.is_none()
+    });
+}

@@ -1,0 +1,156 @@
+//! What stands beside resources: the owner's policy, the source, and the lines of `checkfu.yaml` that decide.
+
+use std::collections::BTreeSet;
+
+use crate::desired::Desired;
+use crate::diag::codes::plan as codes;
+use crate::live::{Live, LiveResource};
+use crate::model::config::AllowRule;
+use crate::model::{Address, Digest};
+use crate::plan::actions::{Draft, Rank};
+use crate::plan::compare::Delta;
+use crate::plan::scope::glob_matches;
+use crate::plan::{About, Action, Effect, Gathered, Options, Precondition, Step, Verb};
+
+/// How the source stands to the one last applied. Only the caller can see history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SourceRelation {
+    /// The same commit, or nothing was applied yet.
+    Same,
+    /// It came after.
+    Newer,
+    /// The commit last applied came after this one.
+    Older,
+    /// Another repository, or another folder of it.
+    OtherRepository,
+    /// It cannot be told (no Git, a shallow clone).
+    #[default]
+    Unknown,
+}
+
+/// The policy in force becomes the one that is written.
+pub(super) fn policy_action(desired: &Desired, live: &Live, options: &Options, out: &mut Vec<Draft>) {
+    let record = live.record.as_ref();
+    let in_force = record.and_then(|r| r.policy.clone()).unwrap_or_default();
+    if options.destroy || !options.scope.is_all() || in_force == desired.policy {
+        return;
+    }
+    let action = Action {
+        id: format!("owner#{}", Verb::Policy.as_str()),
+        address: None,
+        verb: Verb::Policy,
+        operation: "authoring.policy".to_owned(),
+        step: Step::Policy { policy: desired.policy.clone() },
+        precondition: Precondition::OwnerSeq { seq: record.map_or(0, |r| r.seq) },
+        depends_on: Vec::new(),
+        digest: Digest::from_bytes([0; 32]),
+        about: About { reason: "the policy in checkfu.yaml is another".to_owned(), ..About::default() },
+    };
+    out.push(Draft { action, rank: Rank::Policy, needs: BTreeSet::new() });
+}
+
+/// Findings about the source and about `moved:`, `removed:`, `adopt:`, `accept:`.
+pub(super) fn standing_lines(
+    desired: &Desired,
+    live: &Live,
+    options: &Options,
+    deltas: &[Delta<'_>],
+    acts: bool,
+    out: &mut Gathered,
+) {
+    source(desired, live, options, acts, out);
+    if options.destroy {
+        return;
+    }
+    removed(desired, live, out);
+    for line in &desired.moved {
+        if is_live(live.resources.get(&line.from)) && desired.resources.contains_key(&line.to) {
+            unsupported(&line.to, "a rename by `moved:`", out);
+        } else {
+            let message = format!("`moved:` from {} to {} has nothing left to do", line.from, line.to);
+            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.to), message).fix("take the line out");
+        }
+    }
+    for line in &desired.adopt {
+        if line.target.as_ref().is_some_and(|t| *t != options.origin.target) {
+            continue;
+        }
+        if live.resources.get(&line.address).is_some_and(|r| r.summary.id == line.id) {
+            let message = format!("`adopt:` of {} has nothing left to do", line.address);
+            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.address), message).fix("take the line out");
+        } else {
+            unsupported(&line.address, "`adopt:`", out);
+        }
+    }
+    let in_conflict: BTreeSet<&Address> = deltas.iter().filter(|d| d.conflicts()).map(Delta::address).collect();
+    for line in &desired.accept {
+        if in_conflict.contains(&line.address) {
+            unsupported(&line.address, "`accept:`", out);
+        } else {
+            let message = format!("`accept:` of {} has nothing left to decide", line.address);
+            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.address), message).fix("take the line out");
+        }
+    }
+}
+
+fn is_live(resource: Option<&LiveResource>) -> bool {
+    resource.is_some_and(|r| r.summary.gone.is_none() && r.summary.live_digest.is_some())
+}
+
+fn unsupported(address: &Address, what: &str, out: &mut Gathered) {
+    let message = format!("{address}: {what} is not supported by this version yet");
+    out.find(&codes::UNSUPPORTED, Effect::Error, Some(address), message).fix("take the line out");
+}
+
+fn removed(desired: &Desired, live: &Live, out: &mut Gathered) {
+    for (line, at) in &desired.removed {
+        let hit = live.resources.iter().find(|(a, r)| {
+            is_live(Some(r)) && !desired.resources.contains_key(*a) && glob_matches(&line.address, &a.to_string())
+        });
+        let finding = match hit {
+            Some((address, _)) if line.keep || line.to.is_some() => {
+                unsupported(address, "giving a resource up by `removed:` with `keep` or `to`", out);
+                continue;
+            }
+            Some(_) => continue,
+            None => {
+                let message = format!("`removed:` of {} has nothing left to do", line.address);
+                out.find(&codes::NOTHING_LEFT, Effect::Note, None, message).fix("take the line out")
+            }
+        };
+        finding.at = at.as_ref().map(ToString::to_string);
+    }
+}
+
+fn source(desired: &Desired, live: &Live, options: &Options, acts: bool, out: &mut Gathered) {
+    let Some(last) = live.record.as_ref().and_then(|r| r.source.as_ref()) else { return };
+    let now = &desired.source;
+    let differs = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
+    let elsewhere = differs(&now.repository, &last.repository) || differs(&now.path, &last.path);
+    let relation = if elsewhere { SourceRelation::OtherRepository } else { options.source_relation };
+    let answered = !acts || options.allows(AllowRule::Source, None);
+    let effect = if answered { Effect::Note } else { Effect::Refuses };
+    let text = |s: &Option<String>| s.clone().unwrap_or_else(|| "?".to_owned());
+    match relation {
+        SourceRelation::Same | SourceRelation::Newer => {}
+        SourceRelation::Unknown if last.commit.is_none() => {}
+        SourceRelation::Unknown => {
+            let message = format!("it cannot be told whether this source came after {}", text(&last.commit));
+            out.find(&codes::SOURCE_UNKNOWN, Effect::Note, None, message)
+                .fix("fetch the history: git fetch --unshallow");
+        }
+        SourceRelation::Older => {
+            let message =
+                format!("commit {} is older than {}, which was applied last", text(&now.commit), text(&last.commit));
+            out.find(&codes::SOURCE, effect, None, message)
+                .fix("update the checkout, or, if this is meant: --allow source");
+        }
+        SourceRelation::OtherRepository => {
+            let place = |s: &crate::model::op::Source| format!("{}:{}", text(&s.repository), text(&s.path));
+            let message =
+                format!("{} was last applied from {}, and this is {}", desired.owner, place(last), place(now));
+            out.find(&codes::SOURCE, effect, None, message)
+                .fix("give this project an owner of its own, or, if it moved here: --allow source");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Every row of the three-way comparison, for fields, labels, protection, policy and what is gone.
+
+use serde_json::{Value, json};
+
+use super::world::*;
+use crate::model::config::OnDrift;
+use crate::plan::{Cause, Effect, Plan, Precondition, Step, Verb, exit_code};
+
+/// Plans an agent whose `description` was applied as `applied`, is `live` and is wanted as `wanted`.
+fn three(path: &str, applied: &str, live: &str, wanted: &str, revert: bool) -> Plan {
+    let spec = |text: &str| {
+        let mut spec = json!({"model": "claude-sonnet-5", "name": "A", "instructions": "i"});
+        if let (false, Some((top, key))) = (text.is_empty(), path.split_once('.')) {
+            spec[top] = json!({ key: text });
+        } else if !text.is_empty() {
+            spec[path] = json!(text);
+        }
+        spec
+    };
+    let mut desired = project();
+    desired.put("Agent/a", &spec(applied));
+    let mut world = World::of(&desired);
+    if live != applied {
+        let value = if live.is_empty() { Value::Null } else { json!(live) };
+        world.outside("Agent/a", path, value);
+    }
+    desired.put("Agent/a", &spec(wanted));
+    let mut options = options();
+    if revert {
+        options.revert.insert(address("Agent/a"));
+    }
+    let plan = world.plan_with(&desired, &options);
+    let lean = crate::plan::plan(&desired, &world.snapshot(&desired), &options);
+    assert_eq!(plan.digest, lean.digest, "a snapshot without needless bodies plans the same");
+    if plan.applyable {
+        world.apply(&plan);
+        let again = world.plan(&desired);
+        assert_eq!(ids(&again), Vec::<&str>::new(), "{again:?}");
+        assert_eq!(again.held.len(), plan.held.len());
+    }
+    plan
+}
+
+#[test]
+fn all_rows() {
+    use Cause::{File, Live};
+    // applied, live, wanted (empty = absent), revert → the action's verb and cause, or what is held
+    let rows: &[(&str, &str, &str, bool, Option<(Verb, Cause)>, Option<bool>, u8)] = &[
+        ("x", "x", "x", false, None, None, 0),
+        ("x", "x", "y", false, Some((Verb::Update, File)), None, 2),
+        ("x", "x", "", false, Some((Verb::Update, File)), None, 2),
+        ("", "", "y", false, Some((Verb::Update, File)), None, 2),
+        ("x", "y", "x", false, None, Some(false), 3),
+        ("x", "", "x", false, None, Some(false), 3),
+        ("", "y", "", false, None, Some(false), 3),
+        ("x", "y", "x", true, Some((Verb::Update, Live)), None, 2),
+        ("x", "", "x", true, Some((Verb::Update, Live)), None, 2),
+        ("x", "y", "y", false, Some((Verb::Record, Cause::Both)), None, 2),
+        ("x", "", "", false, Some((Verb::Record, Cause::Both)), None, 2),
+        ("x", "y", "z", false, None, Some(true), 4),
+        ("x", "", "z", false, None, Some(true), 4),
+        ("x", "y", "", false, None, Some(true), 4),
+        ("", "y", "z", false, None, Some(true), 4),
+        // a conflict is never overwritten
+        ("x", "y", "z", true, None, Some(true), 4),
+    ];
+    for path in ["description", "labels.team"] {
+        for (applied, live, wanted, revert, action, held, code) in rows {
+            let plan = three(path, applied, live, wanted, *revert);
+            let row = format!("{path}: {applied:?} {live:?} {wanted:?} {revert}");
+            let found = plan.actions.first().map(|a| (a.verb, a.about.changes[0].cause));
+            assert_eq!(found, *action, "{row}");
+            assert_eq!(plan.held.first().map(|h| h.conflict), *held, "{row}");
+            assert_eq!(exit_code(&plan), *code, "{row}: {:?}", plan.findings);
+            assert_eq!(plan.complete, *code != 4, "{row}");
+            if let Some(Step::Update { fields, .. }) = plan.actions.first().map(|a| &a.step) {
+                assert_eq!(fields, &[path], "{row}");
+            }
+            for h in &plan.held {
+                assert_eq!((h.field.as_deref(), h.actor.as_deref()), (Some(path), Some("kim")), "{row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_rest_of_a_resource_is_applied_and_a_held_field_keeps_its_old_entry() {
+    let mut desired = project();
+    desired.put("Agent/a", &json!({"model": "m", "description": "d", "labels": {"a": "1", "b": "1"}}));
+    let mut world = World::of(&desired);
+    world.outside("Agent/a", "description", json!("theirs"));
+    world.outside("Agent/a", "labels.a", json!("theirs"));
+    desired.put("Agent/a", &json!({"model": "n", "description": "d", "labels": {"a": "1", "b": "2"}}));
+    let plan = world.plan(&desired);
+    let Step::Update { fields, spec, .. } = &plan.actions[0].step else { panic!() };
+    assert_eq!(fields, &["labels.b", "model"]);
+    assert_eq!((&spec["description"], &spec["labels"]), (&json!("d"), &json!({"a": "1", "b": "2"})));
+    world.apply(&plan);
+    let body = world.body("Agent/a");
+    assert_eq!(body.live["description"], "theirs");
+    assert_eq!(body.live["labels"], json!({"a": "theirs", "b": "2"}));
+    let again = world.plan(&desired);
+    assert_eq!((again.actions.len(), again.held.len(), exit_code(&again)), (0, 2, 3));
+}
+
+#[test]
+fn drift_is_put_back_by_policy_and_by_revert_all() {
+    let mut desired = project();
+    desired.put("Agent/a", &json!({"model": "m", "description": "d"}));
+    let mut world = World::of(&desired);
+    world.outside("Agent/a", "description", json!("theirs"));
+    let mut all = options();
+    all.revert_all = true;
+    assert_eq!(ids(&world.plan_with(&desired, &all)), ["Agent/a#update"]);
+    desired.policy.on_drift = OnDrift::Revert;
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["owner#policy", "Agent/a#update"]);
+    let change = &plan.actions[1].about.changes[0];
+    assert_eq!((change.cause, change.before.as_ref()), (Cause::Live, Some(&json!("theirs"))));
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn what_another_archived_is_held_as_absent_and_made_anew_by_revert_alone() {
+    let mut desired = project();
+    let content = desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    desired.put_agent("a", "i", &[("s", Some(content))]);
+    desired.put_agent("b", "i", &[]);
+    let mut world = World::of(&desired);
+    world.archive("Skill/s");
+    // nothing else changed: held, and nobody waits
+    let plan = world.plan(&desired);
+    assert_eq!((plan.actions.len(), plan.held.len(), exit_code(&plan), plan.complete), (0, 1, 3, false));
+    assert_eq!(plan.held[0].field, None);
+    // a dependent that changes waits, another one does not
+    desired.put_agent("a", "j", &[("s", Some(content))]);
+    desired.put_agent("b", "j", &[]);
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["Agent/b#update"]);
+    assert_eq!(plan.notes.blocked, [address("Agent/a"), address("Skill/s")]);
+    assert_eq!((codes(&plan), plan.findings[0].effect), (vec!["plan.blocked"], Effect::Note));
+    let mut options = options();
+    options.revert.insert(address("Skill/s"));
+    let plan = world.plan_with(&desired, &options);
+    let gone = world.get("Skill/s").summary.id.clone();
+    assert_eq!(plan.actions[0].precondition, Precondition::Absent { since: Some(gone) });
+    assert_eq!(ids(&plan), ["Skill/s#create", "Agent/a#update", "Agent/b#update"]);
+    // it has a new id, so what refers to it is sent again
+    let Step::Update { fields, .. } = &plan.actions[1].step else { panic!() };
+    assert_eq!(fields, &["instructions", "skills"]);
+}
+
+#[test]
+fn a_create_after_a_retirement_says_so() {
+    let mut desired = project();
+    desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    let mut world = World::of(&desired);
+    let mut none = desired.clone();
+    none.drop_("Skill/s");
+    let mut options = options();
+    options.allowances.push("empty".parse().unwrap());
+    let plan = world.plan_with(&none, &options);
+    let id = world.get("Skill/s").summary.id.clone();
+    world.apply(&plan);
+    let plan = world.plan(&desired);
+    assert_eq!(plan.actions[0].precondition, Precondition::Absent { since: Some(id) });
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn field_modes() {
+    let mut desired = project();
+    let wanted = desired.put("Agent/a", &json!({"model": "m", "description": "d", "labels": {"x": "1"}}));
+    wanted.unowned = vec!["description".into(), "labels.x".into()];
+    wanted.seeded = vec!["labels.x".into()];
+    let mut world = World::of(&desired);
+    world.outside("Agent/a", "description", json!("theirs"));
+    world.outside("Agent/a", "labels.x", json!("theirs"));
+    let plan = world.plan(&desired);
+    assert_eq!((plan.actions.len(), plan.held.len(), plan.notes.ignored, plan.notes.unchanged), (0, 0, 2, 1));
+    // the mode ended: owned again, held where live differs, even where the file changed meanwhile
+    let wanted = desired.put("Agent/a", &json!({"model": "m", "description": "e", "labels": {"x": "1"}}));
+    wanted.unowned = vec!["labels.x".into()];
+    let plan = world.plan(&desired);
+    assert_eq!((plan.held.len(), plan.held[0].conflict, exit_code(&plan)), (1, false, 3));
+    assert_eq!(ids(&plan), ["Agent/a#record"]);
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn a_server_field_is_neither_compared_nor_sent_where_absent() {
+    let mut desired = project();
+    let identity = json!({"type": "aws_role", "role_arn": "arn:1"});
+    desired.put("Agent/a", &json!({"model": "m"}));
+    let mut world = World::of(&desired);
+    world.outside("Agent/a", "execution_identity", identity.clone());
+    assert_eq!((world.plan(&desired).actions.len(), world.plan(&desired).held.len()), (0, 0));
+    desired.put("Agent/a", &json!({"model": "m", "execution_identity": identity}));
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["Agent/a#record"]);
+    world.apply(&plan);
+    desired.put("Agent/a", &json!({"model": "m"}));
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["Agent/a#record"]);
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn labels_of_skills_are_recorded_and_protection_is_set() {
+    let mut desired = project();
+    let set = files(&[("SKILL.md", "1")]);
+    desired.put_files("Skill/s", set.clone());
+    let mut world = World::of(&desired);
+    let spec = json!({"content": set.digest, "labels": {"team": "x"}});
+    let wanted = desired.put("Skill/s", &spec);
+    wanted.content = Some((set, "skills/s".into()));
+    wanted.protected = true;
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["Skill/s#record", "Skill/s#protect"]);
+    assert_eq!(plan.actions[1].precondition, Precondition::After { action: "Skill/s#record".into() });
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+    desired.resources.get_mut(&address("Skill/s")).unwrap().protected = false;
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["Skill/s#unprotect"]);
+    assert!(matches!(plan.actions[0].precondition, Precondition::Authoring { seq: 3, .. }));
+    world.apply(&plan);
+}
+
+#[test]
+fn an_update_before_a_publish_records_only_what_it_did() {
+    let mut desired = project();
+    let set = files(&[("a.md", "1")]);
+    desired.put_files("FileTree/t", set.clone());
+    let mut world = World::of(&desired);
+    let more = files(&[("a.md", "2")]);
+    let spec = json!({"name": "Docs", "source": {"kind": "upload"}, "content": more.digest});
+    desired.put("FileTree/t", &spec).content = Some((more.clone(), "docs".into()));
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["FileTree/t#update", "FileTree/t#publish"]);
+    let (Step::Update { spec: first, .. }, Step::Publish { spec: then, .. }) =
+        (&plan.actions[0].step, &plan.actions[1].step)
+    else {
+        panic!()
+    };
+    assert_eq!((&first["content"], &then["content"]), (&json!(set.digest), &json!(more.digest)));
+    assert_eq!(plan.actions[1].precondition, Precondition::After { action: "FileTree/t#update".into() });
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}

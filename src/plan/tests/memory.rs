@@ -1,0 +1,170 @@
+//! Memory contents by mode.
+
+use super::world::*;
+use crate::model::op::ActorKind::{Api, Session};
+use crate::plan::{Effect, FileVerb, Plan, Precondition, Step, exit_code};
+
+/// What is written, `+path` and `-path`.
+fn written(plan: &Plan) -> Vec<String> {
+    let mut out = Vec::new();
+    for action in &plan.actions {
+        if let Step::WriteContents { puts, deletes, .. } = &action.step {
+            out.extend(puts.keys().map(|p| format!("+{p}")));
+            out.extend(deletes.iter().map(|p| format!("-{p}")));
+        }
+    }
+    out
+}
+
+/// A store of one mode at `/p` in which `/p/a` was applied as `1`; then live and file move.
+fn one(mode: &str, live: Option<&str>, wanted: Option<&str>) -> Plan {
+    let mut desired = project();
+    desired.put_store("s", &[("/p", mode)], &[("/p/a", "1"), ("/p/z", "z")]);
+    let mut world = World::of(&desired);
+    if live != Some("1") {
+        world.remember("MemoryStore/s", "/p/a", live, Api);
+    }
+    let memories: Vec<_> = wanted.map(|w| ("/p/a", w)).into_iter().chain([("/p/z", "z")]).collect();
+    desired.put_store("s", &[("/p", mode)], &memories);
+    let plan = world.plan(&desired);
+    assert!(plan.held.is_empty(), "memories follow their mode");
+    world.apply(&plan);
+    let again = world.plan(&desired);
+    assert_eq!(ids(&again), Vec::<&str>::new(), "{mode} {live:?} {wanted:?}");
+    assert_eq!(again.notes.kept_memories, plan.notes.kept_memories);
+    plan
+}
+
+#[test]
+fn modes_by_three_values() {
+    // mode, live, wanted → written, kept
+    let rows: &[(&str, Option<&str>, Option<&str>, &[&str], u32)] = &[
+        ("enforce", Some("1"), Some("1"), &[], 0),
+        ("enforce", Some("1"), Some("2"), &["+/p/a"], 0),
+        ("enforce", Some("9"), Some("1"), &["+/p/a"], 0),
+        ("enforce", Some("9"), Some("2"), &["+/p/a"], 0),
+        ("enforce", None, Some("1"), &["+/p/a"], 0),
+        ("enforce", Some("9"), None, &["-/p/a"], 0),
+        ("enforce", Some("1"), None, &["-/p/a"], 0),
+        ("enforce", None, None, &[], 0),
+        ("upkeep", Some("1"), Some("2"), &["+/p/a"], 0),
+        ("upkeep", Some("9"), Some("1"), &[], 1),
+        ("upkeep", Some("9"), Some("2"), &[], 1),
+        ("upkeep", Some("2"), Some("2"), &[], 0),
+        ("upkeep", None, Some("1"), &[], 1),
+        ("upkeep", Some("1"), None, &["-/p/a"], 0),
+        ("upkeep", Some("9"), None, &[], 1),
+        ("upkeep", None, None, &[], 0),
+        ("seed", Some("1"), Some("2"), &[], 0),
+        ("seed", Some("9"), Some("1"), &[], 1),
+        ("seed", None, Some("1"), &[], 0),
+        ("seed", Some("1"), None, &[], 0),
+    ];
+    for (mode, live, wanted, writes, kept) in rows {
+        let plan = one(mode, *live, *wanted);
+        let row = format!("{mode} {live:?} {wanted:?}");
+        assert_eq!(written(&plan), *writes, "{row}");
+        assert_eq!(plan.notes.kept_memories.values().sum::<u32>(), *kept, "{row}");
+    }
+}
+
+#[test]
+fn what_others_add() {
+    let mut desired = project();
+    let modes = [("/e", "enforce"), ("/o", "observe"), ("/s", "seed"), ("/u", "upkeep")];
+    desired.put_store("s", &modes, &[("/e/a", "1"), ("/s/a", "1"), ("/u/a", "1")]);
+    let mut world = World::of(&desired);
+    for path in ["/e/x", "/o/x", "/s/x", "/u/x", "/free/x"] {
+        world.remember("MemoryStore/s", path, Some("theirs"), Session);
+    }
+    let plan = world.plan(&desired);
+    assert_eq!(written(&plan), ["-/e/x"]);
+    let change = &plan.actions[0].about.files[0];
+    assert_eq!((change.change, change.writer.as_deref()), (FileVerb::Remove, Some("session_1")));
+    assert_eq!(plan.notes.kept_memories[&address("MemoryStore/s")], 4);
+    assert_eq!(exit_code(&plan), 2);
+}
+
+#[test]
+fn a_path_taken_by_another_is_kept() {
+    let mut desired = project();
+    desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "1")]);
+    let mut world = World::of(&desired);
+    world.remember("MemoryStore/s", "/u/b", Some("theirs"), Api);
+    desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "1"), ("/u/b", "ours")]);
+    let plan = world.plan(&desired);
+    assert_eq!((written(&plan).len(), plan.notes.kept_memories.len()), (0, 1));
+}
+
+#[test]
+fn a_seed_is_written_once() {
+    let mut desired = project();
+    desired.put_store("s", &[("/s", "seed")], &[("/s/a", "1")]);
+    let mut world = World::of(&desired);
+    desired.put_store("s", &[("/s", "seed")], &[("/s/a", "1"), ("/s/b", "1")]);
+    let plan = world.plan(&desired);
+    assert_eq!(written(&plan), ["+/s/b"]);
+    world.apply(&plan);
+    world.remember("MemoryStore/s", "/s/b", None, Api);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn a_prefix_that_is_dropped_takes_what_is_ours_and_leaves_the_rest() {
+    let mut desired = project();
+    let modes = [("/e", "enforce"), ("/s", "seed"), ("/u", "upkeep")];
+    desired.put_store("s", &modes, &[("/e/a", "1"), ("/s/a", "1"), ("/u/a", "1"), ("/u/b", "1")]);
+    let mut world = World::of(&desired);
+    world.remember("MemoryStore/s", "/u/b", Some("theirs"), Api);
+    desired.put_store("s", &[], &[]);
+    let plan = world.plan(&desired);
+    assert_eq!(written(&plan), ["-/e/a", "-/u/a"]);
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn a_new_store_is_made_then_written() {
+    let mut desired = project();
+    desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "12"), ("/u/b", "12")]);
+    let world = World::new();
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["MemoryStore/s#create", "MemoryStore/s#publish"]);
+    let write = &plan.actions[1];
+    assert_eq!(write.depends_on, ["MemoryStore/s#create"]);
+    let Precondition::Memories { expect } = &write.precondition else { panic!() };
+    assert!(expect.len() == 2 && expect.values().all(Option::is_none));
+    assert_eq!(write.about.upload_bytes, Some(2), "equal contents are sent once");
+    let Step::Create { spec, .. } = &plan.actions[0].step else { panic!() };
+    assert_eq!(spec.get("contents"), None);
+}
+
+#[test]
+fn a_change_of_mode_is_recorded_and_a_move_is_a_rename() {
+    let mut desired = project();
+    desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "1")]);
+    let mut world = World::of(&desired);
+    desired.put_store("s", &[("/u", "enforce")], &[("/u/a", "1")]);
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["MemoryStore/s#record"]);
+    world.apply(&plan);
+    desired.put_store("s", &[("/u", "enforce")], &[("/u/b", "1")]);
+    let plan = world.plan(&desired);
+    let files = &plan.actions[0].about.files;
+    assert_eq!((files.len(), files[0].change, files[0].from.as_deref()), (1, FileVerb::Rename, Some("/u/a")));
+}
+
+#[test]
+fn what_a_session_wrote_goes_only_when_allowed() {
+    let mut desired = project();
+    desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "1"), ("/u/b", "1")]);
+    let mut world = World::of(&desired);
+    world.remember("MemoryStore/s", "/u/a", Some("1"), Session);
+    desired.put_store("s", &[("/u", "upkeep")], &[("/u/b", "1")]);
+    let plan = world.plan(&desired);
+    assert_eq!((codes(&plan), exit_code(&plan)), (vec!["plan.session_memory"], 5));
+    let mut options = options();
+    options.allowances.push("session-memory=MemoryStore/*".parse().unwrap());
+    let plan = world.plan_with(&desired, &options);
+    assert_eq!((plan.findings[0].effect, plan.applyable), (Effect::Note, true));
+}

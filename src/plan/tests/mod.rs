@@ -1,0 +1,10 @@
+//! Tests of planning as a whole, over a workspace that is a value.
+
+mod checker;
+mod files;
+mod findings;
+mod laws;
+mod matrix;
+mod memory;
+mod order;
+mod world;
