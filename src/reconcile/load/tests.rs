@@ -142,7 +142,9 @@ fn a_skill_document_gives_options_to_its_folder() {
         .put("else/far/SKILL.md", "---\nname: near\ndescription: d\n---\nx\n");
     assert_eq!(files.codes(), ["skill.name_folder else/far/SKILL.md:2:7"]);
     let files = project().put("skill.yaml", &document("far", "else/far"));
-    assert_eq!(files.codes().len(), 1, "{:?}", files.codes());
+    assert_eq!(files.codes(), ["bundle.missing skill.yaml:4:23"]);
+    let files = files.put("else/far/x.md", "x");
+    assert_eq!(files.codes(), ["bundle.missing skill.yaml:4:23"]);
 }
 
 #[test]
