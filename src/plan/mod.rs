@@ -24,6 +24,7 @@ mod policy;
 mod retire;
 mod scope;
 mod standing;
+mod taken;
 pub mod types;
 
 #[cfg(test)]
@@ -146,7 +147,10 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
     compare::report(&deltas, &mut out);
     let mut retired = retire::candidates(all, live, &scope);
-    let blocked = block::blocked(&deltas, &items, &users, live, &mut out);
+    let blocked = block::blocked(
+        &block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired },
+        &mut out,
+    );
     retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, &mut out);
 
     let mut drafts = Vec::new();
