@@ -6,6 +6,8 @@ use crate::model::Digest;
 use crate::model::op::{Context, Request, Response};
 
 pub mod embedded;
+#[cfg(feature = "failpoints")]
+pub mod failpoint;
 
 /// A workspace. The only way to change it.
 pub trait ControlPlane: Send + Sync {

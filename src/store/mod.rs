@@ -1,1 +1,25 @@
-//! store
+//! The rows of a workspace in one SQLite file: opening it, its schema, and reading and writing each table.
+//! No rule of the product is here; those are in `control::embedded`.
+
+pub(crate) mod apply;
+pub(crate) mod document;
+mod error;
+pub(crate) mod fact;
+pub(crate) mod idempotency;
+pub(crate) mod memory;
+mod migrate;
+mod open;
+pub(crate) mod owner;
+pub(crate) mod reference;
+pub(crate) mod resource;
+mod sql;
+pub(crate) mod version;
+
+pub use error::{StoreError, Trouble};
+pub(crate) use open::{Database, Identity, New};
+
+/// A connection. Rules pass it on and never write SQL.
+pub(crate) type Conn = rusqlite::Connection;
+
+/// What every row function answers.
+pub(crate) type Result<T> = std::result::Result<T, StoreError>;

@@ -1,1 +1,213 @@
-//! embedded
+//! The rules of a workspace, in process, over one SQLite file: one writer, readers beside it.
+//!
+//! One function an operation. A write comes through [`write::perform`], which frames it with the right to act,
+//! the idempotency record, the audit fact and the receipt line; the writer thread commits several at once.
+
+mod applies;
+mod authoring;
+mod blobs;
+mod contents;
+mod create;
+mod digests;
+mod error;
+mod integrity;
+mod memory;
+mod mounts;
+mod publish;
+mod read;
+mod references;
+mod retire;
+mod rights;
+mod snapshot;
+mod update;
+mod wire;
+mod write;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::control::{ControlError, ControlPlane, ErrorKind};
+use crate::diag::codes::control as codes;
+use crate::model::op::{Context, OPERATIONS, Request, Response};
+use crate::store::{Conn, Database, Identity, New};
+
+/// Where time comes from.
+pub type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
+
+/// Where ids come from: each call another number.
+pub type IdSource = Arc<dyn Fn() -> u128 + Send + Sync>;
+
+/// What an embedded workspace is given from outside.
+#[derive(Clone)]
+pub struct EmbeddedOptions {
+    /// Default: the system's clock.
+    pub clock: Clock,
+    /// Default: UUID v7.
+    pub ids: IdSource,
+    /// How long to wait for another process that writes. Default 5 s.
+    pub busy_timeout: Duration,
+}
+
+impl Default for EmbeddedOptions {
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(jiff::Timestamp::now),
+            ids: Arc::new(|| uuid::Uuid::now_v7().as_u128()),
+            busy_timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+impl EmbeddedOptions {
+    /// For tests: a clock that goes one second a call from 2026-01-01, ids that count up from a seed.
+    pub fn seeded(seed: u64) -> Self {
+        use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+        let second = AtomicI64::new(1_767_225_600);
+        let number = AtomicU64::new(0);
+        Self {
+            clock: Arc::new(move || {
+                jiff::Timestamp::from_second(second.fetch_add(1, Ordering::Relaxed)).unwrap_or_default()
+            }),
+            ids: Arc::new(move || (u128::from(seed) << 64) | u128::from(number.fetch_add(1, Ordering::Relaxed))),
+            ..Self::default()
+        }
+    }
+}
+
+/// A workspace in one SQLite file. Dropping it ends its writer, after what is queued is done.
+pub struct Embedded {
+    inner: Arc<Readers>,
+    queue: Option<mpsc::Sender<writer::Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Readers {
+    database: Database,
+    identity: Identity,
+    idle: Mutex<Vec<Conn>>,
+}
+
+impl Embedded {
+    /// Opens the workspace at a path; makes the file, and its folder, when there is none.
+    ///
+    /// # Errors
+    /// `store.*`: locked, newer, not a database, damaged, read-only, no space, cannot be opened.
+    pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, ControlError> {
+        let new = New {
+            id: wire::id_text("ws_", (options.ids)()),
+            epoch: wire::id_text("epoch_", (options.ids)()),
+            at: (options.clock)().to_string(),
+        };
+        let (database, identity) = Database::open_or_create(path, options.busy_timeout, &new)?;
+        Self::start(database, identity, options)
+    }
+
+    /// Opens the workspace at a path; `None` when there is none. Never makes one.
+    ///
+    /// # Errors
+    /// As [`Embedded::open`].
+    pub fn open_existing(path: &Path, options: EmbeddedOptions) -> Result<Option<Self>, ControlError> {
+        match Database::open(path, options.busy_timeout)? {
+            Some((database, identity)) => Self::start(database, identity, options).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn start(database: Database, identity: Identity, options: EmbeddedOptions) -> Result<Self, ControlError> {
+        let conn = database.writer()?;
+        Self::with(database, identity, conn, options)
+    }
+
+    fn with(
+        database: Database,
+        identity: Identity,
+        conn: Conn,
+        options: EmbeddedOptions,
+    ) -> Result<Self, ControlError> {
+        let (queue, jobs) = mpsc::channel(64);
+        let thread = std::thread::Builder::new()
+            .name("checkfu-writer".to_owned())
+            .spawn(move || writer::run(conn, jobs, &options))
+            .map_err(|e| {
+                let mut error = stopped();
+                error.source = Some(Box::new(e));
+                error
+            })?;
+        let inner = Arc::new(Readers { database, identity, idle: Mutex::new(Vec::new()) });
+        Ok(Self { inner, queue: Some(queue), thread: Some(thread) })
+    }
+
+    async fn write(&self, context: Context, request: Request) -> Result<Response, ControlError> {
+        if let Request::BlobPut(put) = &request {
+            blobs::check(put)?;
+        }
+        let digest = context.key.as_ref().map(|_| write::request_digest(&context, &request));
+        let (reply, answer) = oneshot::channel();
+        let job = writer::Job { context, request, digest, reply };
+        let queue = self.queue.as_ref().ok_or_else(stopped)?;
+        queue.send(job).await.map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    async fn read(&self, request: Request) -> Result<Response, ControlError> {
+        let readers = Arc::clone(&self.inner);
+        if tokio::runtime::Handle::try_current().is_ok() {
+            tokio::task::spawn_blocking(move || readers.answer(&request)).await.map_err(|_| stopped())?
+        } else {
+            readers.answer(&request)
+        }
+    }
+}
+
+impl Readers {
+    fn answer(&self, request: &Request) -> Result<Response, ControlError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let conn = match idle {
+            Some(conn) => conn,
+            None => self.database.reader()?,
+        };
+        // One snapshot for all that a request reads.
+        let answer = match conn.unchecked_transaction() {
+            Ok(snapshot) => read::answer(&snapshot, &self.identity, request),
+            Err(e) => Err(crate::store::StoreError::from(e).into()),
+        };
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < 8 {
+            idle.push(conn);
+        }
+        answer
+    }
+}
+
+impl ControlPlane for Embedded {
+    async fn call(&self, context: &Context, request: Request) -> Result<Response, ControlError> {
+        let name = request.name();
+        let Some(operation) = OPERATIONS.iter().find(|o| o.name == name) else {
+            let message = format!("there is no operation {name}");
+            return Err(error::refused(&codes::UNKNOWN_OPERATION, message));
+        };
+        if operation.mutates { self.write(context.clone(), request).await } else { self.read(request).await }
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            // A writer that panicked has answered its callers by closing their channels.
+            drop(thread.join());
+        }
+    }
+}
+
+fn stopped() -> ControlError {
+    ControlError::new(ErrorKind::Unavailable, codes::CONTROL_STOPPED.code, "the workspace is closed")
+}

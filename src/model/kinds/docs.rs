@@ -1,5 +1,6 @@
 //! The page of a kind in `docs/kinds/`, made from its row and its schema.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -30,8 +31,7 @@ pub fn docs(kind: &KindDef) -> String {
     }
     out += "\n## Keys of `spec`\n\nAs they are written.\n\n| key | type | |\n|---|---|---|\n";
     let schema = (kind.full_schema)();
-    let mut stack = Vec::new();
-    keys(&mut out, &schema, &schema, "", &mut stack);
+    Keys { out: &mut out, root: &schema, shown: BTreeMap::new() }.below(&schema, "");
     let _ = write!(out, "\n## Example\n\n```yaml\n{}```\n", kind.example);
     out
 }
@@ -65,61 +65,93 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-fn resolve<'a>(schema: &'a Value, root: &'a Value) -> (&'a Value, Option<&'a str>) {
-    let name = schema.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix("#/$defs/"));
-    match name.and_then(|n| root.get("$defs")?.get(n)) {
-        Some(found) => (found, name),
-        None => (schema, None),
-    }
+/// Writes one row a key, depth first. A shape that many keys have is shown where it comes first.
+struct Keys<'a> {
+    out: &'a mut String,
+    root: &'a Value,
+    shown: BTreeMap<&'a str, String>,
 }
 
-/// One row a key, depth first; a shape within itself is shown once.
-fn keys<'a>(out: &mut String, schema: &'a Value, root: &'a Value, at: &str, stack: &mut Vec<&'a str>) {
-    let (schema, name) = resolve(schema, root);
-    if let Some(name) = name {
-        if stack.contains(&name) {
-            return;
+impl<'a> Keys<'a> {
+    /// The name of a shared shape, and the schema itself.
+    fn resolve(&self, schema: &'a Value) -> (Option<&'a str>, &'a Value) {
+        let name = schema.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix("#/$defs/"));
+        match name.and_then(|n| self.root.get("$defs")?.get(n)) {
+            Some(found) => (name, found),
+            None => (None, schema),
         }
-        stack.push(name);
     }
-    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    for (key, property) in properties.filter(|(_, p)| p.get("description").is_some() || p.get("const").is_none()) {
-        if property.get("enum").is_some() && property.get("description").is_none() && schema.get("allOf").is_some() {
-            continue;
+
+    /// Where the shape was shown before.
+    fn before(&self, schema: &'a Value) -> Option<&str> {
+        let items = self.resolve(schema).1.get("items");
+        let name = self.resolve(items.unwrap_or(schema)).0?;
+        self.shown.get(name).map(String::as_str)
+    }
+
+    fn below(&mut self, schema: &'a Value, at: &str) {
+        let (name, schema) = self.resolve(schema);
+        if let Some(name) = name {
+            if self.shown.contains_key(name) {
+                return;
+            }
+            let before = self.out.lines().count();
+            self.shape(schema, at);
+            // One row is sooner said again than looked up.
+            if !at.is_empty() && self.out.lines().count() > before + 1 {
+                self.shown.insert(name, at.to_owned());
+            }
+        } else {
+            self.shape(schema, at);
         }
-        let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
-        let (full, _) = resolve(property, root);
+    }
+
+    fn shape(&mut self, schema: &'a Value, at: &str) {
+        let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        // A tag has no description of its own: its words are rows below.
+        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        for (key, property) in properties.filter(|(_, p)| p.get("description").is_some() || p.get("$ref").is_some()) {
+            let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+            self.row(&path, property, required.iter().any(|k| k == key));
+            self.below(property, &path);
+        }
+        if let Some(items) = schema.get("items") {
+            self.below(items, &format!("{at}[]"));
+        }
+        for branch in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            self.branch(branch, at);
+        }
+    }
+
+    fn row(&mut self, path: &str, property: &'a Value, required: bool) {
+        let full = self.resolve(property).1;
         let doc = property.get("description").or_else(|| full.get("description")).and_then(Value::as_str);
-        let required = schema.get("required").and_then(Value::as_array).is_some_and(|r| r.iter().any(|k| k == key));
         let needed = if required { " Required." } else { "" };
-        let _ = writeln!(out, "| `{path}` | {} | {}{needed} |", type_of(full), cell(doc.unwrap_or_default()));
-        keys(out, property, root, &path, stack);
+        let same = self.before(property).map(|first| format!(", as `{first}`")).unwrap_or_default();
+        let doc = cell(doc.unwrap_or_default());
+        let _ = writeln!(self.out, "| `{path}` | {}{same} | {doc}{needed} |", type_of(full));
     }
-    if let Some(items) = schema.get("items") {
-        keys(out, items, root, &format!("{at}[]"), stack);
-    }
-    for branch in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-        let Some(then) = branch.get("then") else { continue };
+
+    fn branch(&mut self, branch: &'a Value, at: &str) {
+        let Some(then) = branch.get("then") else { return };
         let tag = branch.get("if").and_then(|i| i.get("properties")).and_then(Value::as_object);
         let word = tag.and_then(|t| t.iter().next()).and_then(|(k, v)| Some((k, v.get("const")?.as_str()?)));
-        match word {
-            Some((tag, word)) => {
-                let path = format!("{at}{{{tag}: {word}}}");
-                let doc = then.get("description").and_then(Value::as_str).unwrap_or_default();
-                let _ = writeln!(out, "| `{path}` | object | {} |", cell(doc));
-                keys(out, then, root, &path, stack);
-            }
-            None => keys(out, then, root, at, stack),
-        }
-    }
-    if name.is_some() {
-        stack.pop();
+        let Some((tag, word)) = word else { return self.below(then, at) };
+        let path = format!("{at}{{{tag}: {word}}}");
+        let doc = then.get("description").and_then(Value::as_str).unwrap_or_default();
+        let _ = writeln!(self.out, "| `{path}` | object | {} |", cell(doc));
+        self.below(then, &path);
     }
 }
 
 fn type_of(schema: &Value) -> String {
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
-        let words: Vec<String> = words.iter().filter_map(Value::as_str).map(|w| format!("`{w}`")).collect();
+        let about = schema.get("enumDescriptions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let word = |(i, word): (usize, &str)| match about.get(i).and_then(Value::as_str).filter(|t| !t.is_empty()) {
+            Some(text) => format!("`{word}` ({})", cell(text.trim_end_matches('.'))),
+            None => format!("`{word}`"),
+        };
+        let words: Vec<String> = words.iter().filter_map(Value::as_str).enumerate().map(word).collect();
         return words.join(", ");
     }
     if let Some(word) = schema.get("const").and_then(Value::as_str) {

@@ -1,0 +1,621 @@
+//! Every rule of apply, against a scripted workspace.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::watch;
+
+use crate::apply::fake::{Fake, Files, Say, invalid, owned_by, stale, unavailable};
+use crate::apply::{ApplyError, ApplyOptions, Event, Retry, apply};
+use crate::control::{ControlError, ErrorKind};
+use crate::diag::codes;
+use crate::model::config::Policy;
+use crate::model::kinds::Ids;
+use crate::model::op::{ApplyInfo, Request, Response, Source, Written};
+use crate::model::tree::{Entry, FileSet};
+use crate::model::{Address, Digest, Kind, Owner};
+use crate::plan::{
+    About, Action, Body, Content, Effect, FORMAT, Finding, Notes, Origin, Plan, Precondition, Step, Verb,
+};
+use crate::receipt::{Outcome, Receipt};
+
+fn owner() -> Owner {
+    "acme/support".parse().unwrap()
+}
+
+pub(crate) fn plan(actions: Vec<Action>) -> Plan {
+    Plan {
+        format: FORMAT.into(),
+        tool_version: "0".into(),
+        origin: Origin {
+            target: "local".into(),
+            kind: "embedded".into(),
+            at: "w.db".into(),
+            workspace: Some("ws_1".into()),
+            epoch: Some("e1".into()),
+        },
+        owner: owner(),
+        source: Source::default(),
+        desired: Digest::of(b"d"),
+        policy: Policy::default(),
+        allowances: Vec::new(),
+        scope: Vec::new(),
+        ids: Ids::default(),
+        digest: Digest::of_json(&actions.len()),
+        actions,
+        held: Vec::new(),
+        findings: Vec::new(),
+        notes: Notes::default(),
+        applyable: true,
+        complete: true,
+    }
+}
+
+fn action(text: &str, verb: Verb, operation: &str, step: Step, precondition: Precondition, on: &[&str]) -> Action {
+    Action {
+        id: format!("{text}#{}", verb.as_str()),
+        address: Some(text.parse().unwrap()),
+        verb,
+        operation: operation.into(),
+        step,
+        precondition,
+        depends_on: on.iter().map(|s| (*s).to_owned()).collect(),
+        digest: Digest::of(text.as_bytes()),
+        about: About::default(),
+    }
+}
+
+fn update(name: &str, on: &[&str]) -> Action {
+    let spec = json!({"name": name, "model": "m"});
+    let step = Step::Update { id: format!("agent_{name}"), spec, unowned: vec![], fields: vec!["name".into()] };
+    action(&format!("Agent/{name}"), Verb::Update, "agents.update", step, Precondition::Version { version: 3 }, on)
+}
+
+fn retire(name: &str, on: &[&str]) -> Action {
+    let step = Step::Retire { id: format!("skill_{name}") };
+    action(&format!("Skill/{name}"), Verb::Retire, "skills.delete", step, Precondition::Version { version: 1 }, on)
+}
+
+fn content(root: &str, files: &[(&str, &str)]) -> Content {
+    let entries = files
+        .iter()
+        .map(|(path, text)| Entry {
+            path: (*path).into(),
+            executable: false,
+            symlink: false,
+            size: text.len() as u64,
+            sha256: Digest::of(text.as_bytes()),
+        })
+        .collect();
+    let set = FileSet::new(entries);
+    Content { digest: set.digest, root: root.into(), entries: set.entries }
+}
+
+fn create_skill(name: &str, files: &[(&str, &str)]) -> Action {
+    let content = content(&format!("skills/{name}"), files);
+    let spec = json!({"name": name, "content": content.digest});
+    let step = Step::Create { spec, unowned: vec![], protected: false, content: Some(content), replaces: None };
+    action(&format!("Skill/{name}"), Verb::Create, "skills.create", step, Precondition::Absent { since: None }, &[])
+}
+
+fn create_store(name: &str) -> Action {
+    let spec = json!({"name": name});
+    let step = Step::Create { spec, unowned: vec![], protected: false, content: None, replaces: None };
+    let absent = Precondition::Absent { since: Some("memstore_old".into()) };
+    action(&format!("MemoryStore/{name}"), Verb::Create, "memory_stores.create", step, absent, &[])
+}
+
+fn write_store(name: &str, puts: &[(&str, &str, &str)], precondition: Precondition, on: &[&str]) -> Action {
+    let body = |file: &str, text: &str| Body {
+        file: file.into(),
+        sha256: Digest::of(text.as_bytes()),
+        size: text.len() as u64,
+    };
+    let step = Step::WriteContents {
+        id: None,
+        spec: json!({"name": name}),
+        unowned: vec![],
+        puts: puts.iter().map(|(path, file, text)| ((*path).to_owned(), body(file, text))).collect(),
+        deletes: vec![],
+    };
+    action(&format!("MemoryStore/{name}"), Verb::Publish, "memory_stores.write_contents", step, precondition, on)
+}
+
+fn options() -> ApplyOptions {
+    let retry = Retry { times: 3, first: Duration::ZERO, longest: Duration::ZERO };
+    ApplyOptions { retry, run: Some("run-1".into()), ..ApplyOptions::new("tester") }
+}
+
+async fn go(plan: &Plan, fake: &Fake, files: &Files) -> Result<Receipt, ApplyError> {
+    apply(plan, fake, files, &options(), &|_| ()).await
+}
+
+fn outcomes(receipt: &Receipt) -> Vec<&str> {
+    receipt.lines.iter().map(|l| l.outcome.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_plan_without_actions_asks_nothing() {
+    let fake = Fake::new();
+    let receipt = go(&plan(vec![]), &fake, &Files::default()).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.apply, fake.log().len()), (Outcome::Nothing, None, 0));
+}
+
+#[tokio::test]
+async fn all_is_done_in_plan_order_and_every_write_names_the_apply_and_a_key() {
+    let fake = Fake::new();
+    let p = plan(vec![update("a", &[]), update("b", &["Agent/a#update"]), retire("x", &[])]);
+    let receipt = go(&p, &fake, &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["done"; 3]);
+    assert_eq!((receipt.outcome, receipt.apply.as_deref()), (Outcome::Done, Some("apply_1")));
+    let line = &receipt.lines[0];
+    assert_eq!((line.id.as_deref(), line.version, line.error.as_ref()), (Some("agent_a"), Some(2), None));
+    assert_eq!(fake.writes(), ["applies.begin", "Agent/a#update", "Agent/b#update", "Skill/x#retire", "applies.end"]);
+    for (context, request) in fake.log().iter().filter(|(_, r)| r.operation().mutates) {
+        assert!(context.key.is_some(), "{}", request.name());
+        assert_eq!((&context.owner, context.actor.as_str()), (&Some(owner()), "tester"));
+        let begins = matches!(request, Request::ApplyBegin(_));
+        assert_eq!(context.apply.as_deref(), (!begins).then_some("apply_1"));
+    }
+}
+
+#[tokio::test]
+async fn stale_blocks_its_dependents_and_retirements_and_nothing_else() {
+    let fake = Fake::new().say("Agent/a#update", stale());
+    let p = plan(vec![
+        update("a", &[]),
+        update("b", &["Agent/a#update"]),
+        update("c", &["Agent/b#update"]),
+        update("d", &[]),
+        retire("x", &[]),
+    ]);
+    let receipt = go(&p, &fake, &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["stale", "blocked", "blocked", "done", "blocked"]);
+    assert_eq!(receipt.outcome, Outcome::Partial);
+    let errors: Vec<_> = receipt.lines.iter().map(|l| l.error.clone().unwrap_or_default()).collect();
+    assert_eq!(errors[0], "the resource has moved on; there is now: 7 (apply.stale)");
+    assert_eq!(errors[2], "it waits for Agent/a#update, which is stale (apply.blocked)");
+    assert_eq!(errors[4], "nothing is retired after Agent/a#update is stale (apply.blocked)");
+    let Request::ApplyEnd(end) = fake.log().pop().unwrap().1 else { panic!("not ended") };
+    assert_eq!((end.outcome.as_str(), end.lines.len()), ("partial", 4));
+}
+
+#[tokio::test]
+async fn a_failure_blocks_the_same_way_and_nothing_done_is_failed() {
+    let fake = Fake::new().say("Agent/a#update", invalid());
+    let p = plan(vec![update("a", &[]), retire("x", &[])]);
+    let receipt = go(&p, &fake, &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["failed", "blocked"]);
+    assert_eq!(receipt.outcome, Outcome::Failed);
+    assert_eq!(receipt.lines[0].error.as_deref(), Some("too many of them (validation.limit)"));
+}
+
+#[tokio::test]
+async fn an_owner_that_took_it_is_named() {
+    let fake = Fake::new().say("Agent/a#update", owned_by("acme/billing"));
+    let receipt = go(&plan(vec![update("a", &[]), update("b", &[])]), &fake, &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["stale", "done"]);
+    let text = receipt.lines[0].error.as_deref().unwrap();
+    assert_eq!(text, "another owner has it; it is owned by acme/billing (authoring.owned_elsewhere)");
+}
+
+#[tokio::test]
+async fn a_retirement_waits_for_all_before_it_but_not_for_what_waits_for_it() {
+    // `b` needs what `x` frees; `y` must still see whether `b` fails.
+    let fake = Fake::new().say("Agent/b#update", invalid());
+    let p = plan(vec![update("a", &[]), retire("x", &[]), update("b", &["Skill/x#retire"]), retire("y", &[])]);
+    let receipt = go(&p, &fake, &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["done", "done", "failed", "blocked"]);
+}
+
+#[tokio::test]
+async fn a_retirement_that_fails_blocks_the_create_that_it_frees() {
+    let fake = Fake::new().say("Skill/x#retire", stale());
+    let p = plan(vec![retire("x", &[]), update("b", &["Skill/x#retire"]), update("c", &[])]);
+    let receipt = go(&p, &fake, &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["stale", "blocked", "done"]);
+}
+
+#[tokio::test]
+async fn no_more_than_asked_are_in_flight() {
+    let p = plan((0..40).map(|i| update(&format!("a{i}"), &[])).collect());
+    for (parallelism, most) in [(1, 1), (4, 4), (0, 1)] {
+        let fake = Fake::new();
+        let o = ApplyOptions { parallelism, ..options() };
+        let receipt = apply(&p, &fake, &Files::default(), &o, &|_| ()).await.unwrap();
+        assert_eq!((receipt.outcome, fake.most()), (Outcome::Done, most));
+    }
+}
+
+#[tokio::test]
+async fn the_created_store_gets_its_contents_under_its_id() {
+    let after = Precondition::After { action: "MemoryStore/s#create".into() };
+    let p =
+        plan(vec![create_store("s"), write_store("s", &[("/a.md", "m/a.md", "A")], after, &["MemoryStore/s#create"])]);
+    let fake = Fake::new();
+    let receipt = go(&p, &fake, &Files::default().with("m/a.md", "A")).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["done", "done"]);
+    let Request::Create(create) = fake.sent("MemoryStore/s#create").1 else { panic!() };
+    assert_eq!(create.absent_since.as_deref(), Some("memstore_old"));
+    assert_eq!(create.claim.unwrap().address, "MemoryStore/s".parse::<Address>().unwrap());
+    let Request::WriteContents(write) = fake.sent("MemoryStore/s#publish").1 else { panic!() };
+    assert_eq!(write.id, "memstore_1");
+    assert_eq!(write.expect, BTreeMap::from([("/a.md".to_owned(), None)]));
+}
+
+#[tokio::test]
+async fn what_this_plan_makes_is_filled_in_from_the_answers() {
+    let skill = create_skill("s", &[("SKILL.md", "s")]);
+    let Step::Create { content: Some(content), .. } = &skill.step else { panic!() };
+    let skills = json!([{"skill": "s", "content": content.digest}, {"skill": "old", "follow": "latest"}]);
+    let spec = json!({"name": "a", "model": "m", "skills": skills});
+    let step = Step::Create { spec, unowned: vec![], protected: true, content: None, replaces: None };
+    let absent = Precondition::Absent { since: None };
+    let agent = action("Agent/a", Verb::Create, "agents.create", step, absent, &["Skill/s#create"]);
+    let mut p = plan(vec![skill, agent]);
+    p.ids.0.insert("Skill/old".into(), "skill_7".into());
+    let fake = Fake::new();
+    let receipt = go(&p, &fake, &Files::default().with("skills/s/SKILL.md", "s")).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["done", "done"]);
+    assert_eq!(receipt.lines[0].made.as_deref(), Some("made-1"));
+    let Request::Create(create) = fake.sent("Agent/a#create").1 else { panic!() };
+    assert!(create.claim.unwrap().protected);
+    let sent = &create.body["skills"];
+    assert_eq!((&sent[0]["skill_id"], &sent[0]["version"]), (&json!("skill_1"), &json!("made-1")));
+    assert_eq!((&sent[1]["skill_id"], &sent[1]["version"]), (&json!("skill_7"), &json!("latest")));
+}
+
+#[tokio::test]
+async fn later_steps_on_one_resource_expect_what_the_earlier_one_left() {
+    let after = |on: &str| Precondition::After { action: on.into() };
+    let content = content("skills/s", &[("SKILL.md", "s")]);
+    let publish = Step::Publish {
+        id: Some("skill_3".into()),
+        spec: json!({"name": "s", "content": content.digest}),
+        unowned: vec![],
+        content,
+    };
+    let version = Precondition::Version { version: 5 };
+    let p = plan(vec![
+        action("Skill/s", Verb::Publish, "skills.publish", publish, version, &[]),
+        action(
+            "Skill/s",
+            Verb::Protect,
+            "authoring.protect",
+            Step::Protect { id: "skill_3".into(), on: true },
+            after("Skill/s#publish"),
+            &["Skill/s#publish"],
+        ),
+    ]);
+    let fake = Fake::new().holds(Digest::of(b"s"));
+    assert_eq!(outcomes(&go(&p, &fake, &Files::default()).await.unwrap()), ["done", "done"]);
+    let Request::Publish(sent) = fake.sent("Skill/s#publish").1 else { panic!() };
+    assert_eq!((sent.at.id.as_str(), sent.at.version), ("skill_3", Some(5)));
+    let Request::Protect(sent) = fake.sent("Skill/s#protect").1 else { panic!() };
+    // The scripted workspace answered version 2, sequence 2.
+    assert_eq!((sent.at.at.version, sent.at.seq, sent.protected), (Some(2), 2, true));
+}
+
+#[tokio::test]
+async fn bodies_are_sent_once_just_before_they_are_needed() {
+    let p = plan(vec![
+        update("a", &[]),
+        create_skill("s", &[("SKILL.md", "same"), ("b.md", "held")]),
+        create_skill("t", &[("SKILL.md", "same"), ("c.md", "c")]),
+    ]);
+    let files =
+        Files::default().with("skills/s/SKILL.md", "same").with("skills/t/SKILL.md", "same").with("skills/t/c.md", "c");
+    let fake = Fake::new().holds(Digest::of(b"held"));
+    let told = Mutex::new(Vec::new());
+    let o = ApplyOptions { parallelism: 1, ..options() };
+    let receipt = apply(&p, &fake, &files, &o, &|e| told.lock().unwrap().push(e)).await.unwrap();
+    assert_eq!(receipt.outcome, Outcome::Done);
+    let puts = fake.writes().iter().filter(|w| *w == "blobs.put").count();
+    assert_eq!(puts, 2);
+    assert_eq!(fake.writes()[..3], ["applies.begin", "Agent/a#update", "blobs.put"]);
+    assert_eq!(told.lock().unwrap()[0], Event::Checked { bodies: 2, bytes: 5 });
+    assert!(!files.opened.lock().unwrap().iter().any(|p| p == "skills/s/b.md"), "held bodies are not read");
+}
+
+#[tokio::test]
+async fn a_body_that_is_gone_or_changed_sends_nothing() {
+    let p = plan(vec![update("a", &[]), create_skill("s", &[("SKILL.md", "s"), ("b.md", "b")])]);
+    let files = Files::default().with("skills/s/SKILL.md", "other");
+    let fake = Fake::new();
+    let Err(ApplyError::ContentMissing { problems }) = go(&p, &fake, &files).await else { panic!() };
+    assert_eq!(problems.len(), 2);
+    assert!(problems.iter().any(|p| p.contains("skills/s/b.md cannot be read")), "{problems:?}");
+    assert!(fake.writes().is_empty());
+}
+
+#[tokio::test]
+async fn a_body_that_changes_during_the_apply_fails_its_action_alone() {
+    struct Late(Files, Mutex<u32>);
+    impl crate::control::Blobs for Late {
+        fn open(&self, path: &str, digest: &Digest) -> Result<Vec<u8>, crate::control::BlobError> {
+            let mut times = self.1.lock().unwrap();
+            *times += 1;
+            let digest = if *times > 1 { Digest::of(b"x") } else { *digest };
+            self.0.open(path, &digest)
+        }
+    }
+    let p = plan(vec![create_skill("s", &[("SKILL.md", "s")]), update("a", &[])]);
+    let late = Late(Files::default().with("skills/s/SKILL.md", "s"), Mutex::new(0));
+    let receipt = apply(&p, &Fake::new(), &late, &options(), &|_| ()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["failed", "done"]);
+    assert!(receipt.lines[0].error.as_deref().unwrap().ends_with("(plan.content_missing)"));
+}
+
+#[tokio::test]
+async fn questions_about_bodies_come_in_batches() {
+    let names: Vec<String> = (0..2_500).map(|i| format!("{i}.md")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), n.as_str())).collect();
+    let fake = names.iter().fold(Fake::new(), |f, n| f.holds(Digest::of(n.as_bytes())));
+    go(&plan(vec![create_skill("s", &files)]), &fake, &Files::default()).await.unwrap();
+    let sizes: Vec<usize> = fake
+        .log()
+        .iter()
+        .filter_map(|(_, r)| if let Request::BlobsMissing(d) = r { Some(d.digests.len()) } else { None })
+        .collect();
+    assert_eq!(sizes, [1_000, 1_000, 500]);
+}
+
+#[tokio::test]
+async fn another_workspace_or_epoch_is_refused() {
+    for change in [(|o: &mut crate::model::op::OwnerState| o.workspace_id = "ws_2".into()) as fn(&mut _), |o| {
+        o.epoch = "e2".into();
+    }] {
+        let fake = Fake::new().owner(change);
+        let error = go(&plan(vec![update("a", &[])]), &fake, &Files::default()).await.unwrap_err();
+        assert!(matches!(error, ApplyError::OtherWorkspace { .. }), "{error}");
+        assert!(fake.writes().is_empty());
+    }
+}
+
+fn before(plan_digest: Digest) -> ApplyInfo {
+    ApplyInfo {
+        id: "apply_0".into(),
+        owner: owner(),
+        actor: String::new(),
+        plan_digest,
+        source: Source::default(),
+        began_at: String::new(),
+        ended_at: None,
+        outcome: None,
+        done: 0,
+        lines: vec![],
+    }
+}
+
+#[tokio::test]
+async fn a_plan_for_a_new_workspace_needs_one_where_the_owner_has_nothing() {
+    let mut p = plan(vec![create_store("s")]);
+    p.origin.workspace = None;
+    p.origin.epoch = None;
+    assert!(go(&p, &Fake::new(), &Files::default()).await.is_ok());
+    let used = || Fake::new().owner(|o| o.count = 1);
+    assert!(matches!(go(&p, &used(), &Files::default()).await, Err(ApplyError::OtherWorkspace { .. })));
+    // What is there comes from this very plan, broken off: go on.
+    let same = used().applied_before(before(p.digest));
+    assert!(go(&p, &same, &Files::default()).await.is_ok());
+    let other = used().applied_before(before(p.digest)).applied_before(before(Digest::of(b"other")));
+    assert!(matches!(go(&p, &other, &Files::default()).await, Err(ApplyError::OtherWorkspace { .. })));
+}
+
+#[tokio::test]
+async fn a_refused_or_unsound_plan_sends_nothing() {
+    let mut p = plan(vec![retire("x", &[])]);
+    p.applyable = false;
+    p.findings.push(Finding {
+        code: "plan.retire".into(),
+        effect: Effect::Refuses,
+        address: None,
+        message: String::new(),
+        fix: None,
+        at: None,
+    });
+    let fake = Fake::new();
+    let Err(ApplyError::Refused { codes, input }) = go(&p, &fake, &Files::default()).await else { panic!() };
+    assert_eq!((codes, input), (vec!["plan.retire".to_owned()], false));
+    for actions in [
+        vec![update("a", &["Agent/b#update"]), update("b", &["Agent/a#update"])],
+        vec![update("a", &[]), update("a", &[])],
+    ] {
+        let error = go(&plan(actions), &fake, &Files::default()).await.unwrap_err();
+        assert!(matches!(error, ApplyError::Unsound { .. }), "{error}");
+    }
+    assert!(fake.log().is_empty());
+}
+
+#[tokio::test]
+async fn a_locked_workspace_is_asked_again_with_the_same_key_and_a_lost_answer_does_nothing_twice() {
+    let fake = Fake::new()
+        .say("applies.begin", unavailable())
+        .say("MemoryStore/s#create", unavailable())
+        .say("MemoryStore/s#create", Say::Lose)
+        .say("applies.end", unavailable());
+    let receipt = go(&plan(vec![create_store("s")]), &fake, &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["done"]);
+    assert_eq!(receipt.lines[0].id.as_deref(), Some("memstore_1"));
+    let keys: std::collections::BTreeSet<_> =
+        fake.log().into_iter().filter(|(c, _)| c.action.is_some()).map(|(c, _)| c.key).collect();
+    assert_eq!((keys.len(), fake.writes().iter().filter(|w| *w == "MemoryStore/s#create").count()), (1, 3));
+}
+
+#[tokio::test]
+async fn it_gives_up_after_the_last_retry_and_never_repeats_what_has_no_key() {
+    let fake = (0..9).fold(Fake::new(), |f, _| f.say("Agent/a#update", unavailable()));
+    let receipt = go(&plan(vec![update("a", &[])]), &fake, &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["failed"]);
+    assert_eq!(fake.writes().iter().filter(|w| *w == "Agent/a#update").count(), 4);
+    let fake = Fake::new().say("applies.begin", unavailable());
+    let o = ApplyOptions { run: None, ..options() };
+    let error = apply(&plan(vec![update("a", &[])]), &fake, &Files::default(), &o, &|_| ()).await.unwrap_err();
+    assert!(matches!(error, ApplyError::Control { .. }));
+    assert_eq!(fake.writes(), ["applies.begin"]);
+    let fake = Fake::new().say("authoring.owner", unavailable());
+    assert!(go(&plan(vec![update("a", &[])]), &fake, &Files::default()).await.is_err());
+    assert_eq!(fake.log().len(), 1);
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_out_of_reach_is_asked_nothing_more() {
+    let no_space = || {
+        let text = "no space is left";
+        Say::Err(ControlError::new(ErrorKind::Unavailable, codes::control::STORE_NO_SPACE.code, text))
+    };
+    let fake = Fake::new().say("Agent/b#update", no_space());
+    let p = plan(vec![update("a", &[]), update("b", &[]), update("c", &[]), update("d", &["Agent/b#update"])]);
+    let o = ApplyOptions { parallelism: 1, ..options() };
+    let receipt = apply(&p, &fake, &Files::default(), &o, &|_| ()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["done", "failed", "not_started", "blocked"]);
+    assert_eq!(receipt.outcome, Outcome::Partial);
+    assert!(receipt.lines[2].error.as_deref().unwrap().contains("Agent/b#update"));
+    // Waiting makes no room, so it was asked once; and the Apply is ended all the same.
+    let writes = fake.writes();
+    assert_eq!(writes, ["applies.begin", "Agent/a#update", "Agent/b#update", "applies.end"]);
+}
+
+#[tokio::test]
+async fn what_was_deleted_archived_or_given_up_since_is_stale() {
+    let said = |kind, code| Say::Err(ControlError::new(kind, code, "no"));
+    for (kind, code, outcome) in [
+        (ErrorKind::NotFound, codes::control::NOT_FOUND.code, "stale"),
+        (ErrorKind::Invalid, codes::control::ARCHIVED.code, "stale"),
+        (ErrorKind::Permission, codes::control::OWNER_REQUIRED.code, "stale"),
+        (ErrorKind::Conflict, codes::control::CONFLICT.code, "stale"),
+        (ErrorKind::Conflict, codes::control::KEY_REUSED.code, "failed"),
+        (ErrorKind::Conflict, codes::control::APPLY_CLOSED.code, "failed"),
+        (ErrorKind::Invalid, codes::control::INVALID.code, "failed"),
+    ] {
+        let fake = Fake::new().say("Agent/a#update", said(kind, code));
+        let receipt = go(&plan(vec![update("a", &[])]), &fake, &Files::default()).await.unwrap();
+        assert_eq!(outcomes(&receipt), [outcome], "{code}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_from_the_record_that_moved_on_is_stale() {
+    let written =
+        Written { id: "agent_a".into(), version: 9, seq: 1, made: None, changed: true, replayed: true, moved: true };
+    let fake = Fake::new().say("Agent/a#update", Say::Answer(Response::Written(written.clone())));
+    let p = plan(vec![update("a", &[]), update("b", &["Agent/a#update"])]);
+    let receipt = go(&p, &fake, &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["stale", "blocked"]);
+    let text = receipt.lines[0].error.as_deref().unwrap();
+    assert_eq!(text, "this plan did it before, and it moved on since: it has version 9 now (apply.moved_since)");
+    let still = Written { moved: false, ..written };
+    let fake = Fake::new().say("Agent/a#update", Say::Answer(Response::Written(still)));
+    assert_eq!(outcomes(&go(&p, &fake, &Files::default()).await.unwrap()), ["done", "done"]);
+}
+
+#[tokio::test]
+async fn memories_that_came_back_to_what_they_were_are_written_again() {
+    let moved =
+        Written { id: "memstore_9".into(), version: 1, seq: 1, made: None, changed: true, replayed: true, moved: true };
+    let answer = || Say::Answer(Response::Written(moved.clone()));
+    let mut p = plan(vec![write_store(
+        "s",
+        &[("/a.md", "m/a.md", "A")],
+        Precondition::Memories { expect: BTreeMap::from([("/a.md".into(), Some(Digest::of(b"old")))]) },
+        &[],
+    )]);
+    p.ids.0.insert("MemoryStore/s".into(), "memstore_9".into());
+    let files = Files::default().with("m/a.md", "A");
+    let fake = Fake::new().say("MemoryStore/s#publish", answer());
+    assert_eq!(outcomes(&go(&p, &fake, &files).await.unwrap()), ["done"]);
+    let keys: Vec<_> = fake.log().into_iter().filter(|(c, _)| c.action.is_some()).map(|(c, _)| c.key).collect();
+    assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
+    // What is there now is neither: the comparison by path says so.
+    let fake = Fake::new().say("MemoryStore/s#publish", answer()).say("MemoryStore/s#publish", stale());
+    assert_eq!(outcomes(&go(&p, &fake, &files).await.unwrap()), ["stale"]);
+}
+
+#[tokio::test]
+async fn stop_lets_what_is_in_flight_finish_and_ends_the_apply() {
+    let (sender, stop) = watch::channel(false);
+    let fake = Fake::new().say("Agent/a0#update", Say::Stop(sender));
+    let p = plan((0..6).map(|i| update(&format!("a{i}"), &[])).collect());
+    let o = ApplyOptions { parallelism: 2, stop, ..options() };
+    let told = Mutex::new(Vec::new());
+    let receipt = apply(&p, &fake, &Files::default(), &o, &|e| told.lock().unwrap().push(e)).await.unwrap();
+    assert_eq!(receipt.outcome, Outcome::Interrupted);
+    assert_eq!(receipt.lines.len(), 6);
+    let (done, not_started) = (receipt.count("done"), receipt.count("not_started"));
+    assert!((2..=3).contains(&done) && done + not_started == 6, "what was in flight finished, no more: {done}");
+    let Request::ApplyEnd(end) = fake.log().pop().unwrap().1 else { panic!("not ended") };
+    assert_eq!(end.outcome, "interrupted");
+    assert!(told.lock().unwrap().iter().any(|e| matches!(e, Event::Stopping { .. })));
+}
+
+#[tokio::test]
+async fn stop_before_the_first_write_writes_nothing() {
+    let (sender, stop) = watch::channel(true);
+    let fake = Fake::new();
+    let o = ApplyOptions { stop, ..options() };
+    let receipt = apply(&plan(vec![update("a", &[])]), &fake, &Files::default(), &o, &|_| ()).await.unwrap();
+    drop(sender);
+    assert_eq!((receipt.outcome, receipt.apply), (Outcome::Interrupted, None));
+    assert!(fake.writes().is_empty());
+}
+
+#[tokio::test]
+async fn an_apply_that_cannot_be_ended_still_gives_its_receipt() {
+    let fake = Fake::new().say("applies.end", invalid());
+    let error = go(&plan(vec![update("a", &[])]), &fake, &Files::default()).await.unwrap_err();
+    let ApplyError::NotEnded { receipt, .. } = error else { panic!() };
+    assert_eq!(outcomes(&receipt), ["done"]);
+}
+
+#[tokio::test]
+async fn keys_are_the_same_in_another_run_and_differ_by_epoch_precondition_and_payload() {
+    let key = |p: Plan, epoch: &'static str| async move {
+        let fake = Fake::new().owner(|o| o.epoch = epoch.into());
+        let p = Plan { origin: Origin { epoch: Some(epoch.into()), ..p.origin.clone() }, ..p };
+        go(&p, &fake, &Files::default()).await.unwrap();
+        fake.sent("Agent/a#update").0.key.unwrap()
+    };
+    let one = key(plan(vec![update("a", &[])]), "e1").await;
+    assert_eq!(one, key(plan(vec![update("a", &[]), update("z", &[])]), "e1").await);
+    assert_ne!(one, key(plan(vec![update("a", &[])]), "e2").await);
+    let mut later = update("a", &[]);
+    later.precondition = Precondition::Version { version: 4 };
+    assert_ne!(one, key(plan(vec![later]), "e1").await);
+    let mut other = update("a", &[]);
+    let Step::Update { spec, .. } = &mut other.step else { panic!() };
+    *spec = json!({"name": "b", "model": "m"});
+    assert_ne!(one, key(plan(vec![other]), "e1").await);
+}
+
+#[tokio::test]
+async fn a_step_without_an_id_or_with_another_precondition_fails_alone() {
+    let absent = Precondition::Memories { expect: BTreeMap::new() };
+    let mut odd = update("b", &[]);
+    odd.precondition = Precondition::OwnerSeq { seq: 1 };
+    let p = plan(vec![write_store("gone", &[], absent, &[]), odd, update("a", &[])]);
+    let receipt = go(&p, &Fake::new(), &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["failed", "failed", "done"]);
+    let text = receipt.lines[0].error.as_deref().unwrap();
+    assert_eq!(text, "no live id is known for MemoryStore/gone (apply.missing_id)");
+    assert!(receipt.lines[1].error.as_deref().unwrap().ends_with("(apply.unsound)"));
+}
+
+#[tokio::test]
+async fn retire_uses_the_verb_of_the_kind() {
+    let step = Step::Retire { id: "agent_a".into() };
+    let archive = action("Agent/a", Verb::Retire, "agents.archive", step, Precondition::Version { version: 2 }, &[]);
+    let fake = Fake::new();
+    go(&plan(vec![archive, retire("x", &[])]), &fake, &Files::default()).await.unwrap();
+    let Request::Archive(r) = fake.sent("Agent/a#retire").1 else { panic!() };
+    assert_eq!((r.kind, r.at.version), (Kind::Agent, Some(2)));
+    assert!(matches!(fake.sent("Skill/x#retire").1, Request::Delete(_)));
+}
+
+#[test]
+fn the_future_can_be_spawned() {
+    fn is_send<T: Send>(_: T) {}
+    let (p, fake, files, o) = (plan(vec![]), Fake::new(), Files::default(), options());
+    is_send(apply(&p, &fake, &files, &o, &|_| ()));
+}

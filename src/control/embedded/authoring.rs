@@ -1,0 +1,192 @@
+//! `authoring.*`: claim, release, transfer, protect, record, policy. They change who owns what and what counts
+//! as applied; nothing live. Each raises `authoring.seq`, which is its precondition.
+
+use serde_json::Value;
+
+use crate::control::embedded::error::{Result, conflict, invalid, owned_elsewhere, owner_required, stale};
+use crate::control::embedded::rights;
+use crate::control::embedded::write::{Effect, Tx};
+use crate::control::embedded::{digests, update};
+use crate::model::config::Policy;
+use crate::model::kinds::Applied;
+use crate::model::op::{Authoring, Claim, Protect, Record, Response, SetPolicy, Transfer, Written};
+use crate::model::{Address, Owner};
+use crate::store::resource::{self, Resource, State};
+use crate::store::{owner, resource as rows};
+
+/// Unowned → the acting owner.
+pub(super) fn claim(tx: &Tx<'_>, request: &Claim) -> Result<Effect> {
+    let me = rights::acting(tx)?;
+    let mut r = at(tx, &request.at)?;
+    if r.owner.is_some() {
+        return Err(owned_elsewhere(&r));
+    }
+    if r.state != State::Live {
+        return Err(crate::control::embedded::error::archived(&r));
+    }
+    free(tx, me, &request.claim.address, &r)?;
+    r.owner = Some(me.clone());
+    r.address = Some(request.claim.address.clone());
+    r.protected = request.claim.protected;
+    r.since = tx.fact;
+    digests::set_applied(tx.conn, &mut r, &request.claim.applied)?;
+    finish(tx, r, true)
+}
+
+/// The acting owner gives it up; it stays live.
+pub(super) fn release(tx: &Tx<'_>, request: &Authoring) -> Result<Effect> {
+    let mut r = mine(tx, request)?;
+    if let Some(owner) = &r.owner {
+        owner::forget_digest(tx.conn, owner)?;
+    }
+    digests::clear_authoring(&mut r);
+    finish(tx, r, true)
+}
+
+/// From a named owner to another; also another address of the same owner.
+pub(super) fn transfer(tx: &Tx<'_>, request: &Transfer) -> Result<Effect> {
+    let mut r = at(tx, &request.at)?;
+    if r.owner.as_ref() != Some(&request.from) {
+        return Err(if r.owner.is_some() { owned_elsewhere(&r) } else { stale(format!("{} has no owner", r.id), 0) });
+    }
+    if tx.context.owner.as_ref() != Some(&request.from) && !tx.context.admin {
+        return Err(owned_elsewhere(&r));
+    }
+    if r.superseded {
+        return Err(conflict("superseded", format!("{} waits to be retired", r.id)));
+    }
+    free(tx, &request.to, &request.address, &r)?;
+    owner::forget_digest(tx.conn, &request.from)?;
+    r.address = Some(request.address.clone());
+    if request.to != request.from {
+        let applied = as_seen_by(tx, &r, &request.to)?;
+        r.owner = Some(request.to.clone());
+        r.since = tx.fact;
+        digests::set_applied(tx.conn, &mut r, &applied)?;
+    }
+    finish(tx, r, true)
+}
+
+/// Another owner reads references otherwise, so what counts as applied is what is live, in its view. Of a
+/// store only what was applied before: what others wrote there is not taken.
+fn as_seen_by(tx: &Tx<'_>, r: &Resource, to: &Owner) -> Result<Applied> {
+    let before = digests::applied(tx.conn, r)?.unwrap_or_default();
+    let body = digests::body(tx.conn, r)?;
+    let mut spec = digests::canonical(tx.conn, r, body, Some(to), Some(&before.spec))?;
+    if let Value::Object(map) = &mut spec {
+        for key in ["contents", "modes"] {
+            match before.spec.get(key) {
+                Some(value) => drop(map.insert(key.to_owned(), value.clone())),
+                None => drop(map.remove(key)),
+            }
+        }
+    }
+    Ok(Applied { spec, unowned: before.unowned })
+}
+
+/// Sets or clears `authoring.protected`.
+pub(super) fn protect(tx: &Tx<'_>, request: &Protect) -> Result<Effect> {
+    let mut r = mine(tx, &request.at)?;
+    let changed = r.protected != request.protected;
+    r.protected = request.protected;
+    finish(tx, r, changed)
+}
+
+/// Sets what is applied; nothing live changes.
+pub(super) fn record(tx: &Tx<'_>, request: &Record) -> Result<Effect> {
+    let mut r = mine(tx, &request.at)?;
+    let before = digests::applied(tx.conn, &r)?.unwrap_or_default();
+    let mut fields = Vec::new();
+    let right = rights::Right::Owner;
+    let changed = update::record_applied(tx, &mut r, right, Some(&request.applied), &before, &mut fields)?;
+    let mut effect = finish(tx, r, changed)?;
+    effect.fields = fields;
+    Ok(effect)
+}
+
+/// Sets the owner's policy in force.
+pub(super) fn set_policy(tx: &Tx<'_>, request: &SetPolicy) -> Result<Effect> {
+    let SetPolicy { owner, seq, policy } = request;
+    if tx.context.owner.as_ref() != Some(owner) && !tx.context.admin {
+        return Err(owner_required(format!("the policy of {owner} is set by {owner}")));
+    }
+    let mut record = owner::get(tx.conn, owner)?.unwrap_or_default();
+    if record.seq != *seq {
+        return Err(stale(format!("the record of {owner} is at {}, not {seq}", record.seq), record.seq));
+    }
+    let changed = record.policy.as_ref() != Some(policy);
+    if changed {
+        record.policy = Some(Policy::clone(policy));
+        record.seq += 1;
+        owner::put(tx.conn, owner, &record)?;
+    }
+    let written = Written {
+        id: owner.to_string(),
+        version: record.seq,
+        seq: record.seq,
+        made: None,
+        changed,
+        replayed: false,
+        moved: false,
+    };
+    let response = Response::Written(written);
+    Ok(Effect { response, resource: None, fields: vec!["policy".to_owned()], spec: None, changed })
+}
+
+/// A resource at its version and authoring sequence.
+fn at(tx: &Tx<'_>, at: &Authoring) -> Result<Resource> {
+    let r = rights::find(tx, None, &at.at.id)?;
+    rights::expect_version(&r, &at.at)?;
+    if r.authoring_seq() != at.seq {
+        let now = r.authoring_seq();
+        // Owned by someone else is told by name before anything about sequences.
+        return Err(match (&r.owner, &tx.context.owner) {
+            (Some(has), acts) if acts.as_ref() != Some(has) => owned_elsewhere(&r),
+            _ => stale(format!("authoring of {} is at {now}, not {}", r.id, at.seq), now),
+        });
+    }
+    Ok(r)
+}
+
+/// One of the acting owner.
+fn mine(tx: &Tx<'_>, request: &Authoring) -> Result<Resource> {
+    let me = rights::acting(tx)?;
+    let r = at(tx, request)?;
+    match &r.owner {
+        Some(owner) if owner == me => Ok(r),
+        Some(_) => Err(owned_elsewhere(&r)),
+        None => Err(owner_required(format!("{} has no owner", r.id))),
+    }
+}
+
+/// Is an address free for this resource?
+fn free(tx: &Tx<'_>, owner: &Owner, address: &Address, r: &Resource) -> Result<()> {
+    if address.kind != r.kind {
+        return Err(invalid(format!("{address} is no address of a {}", r.kind)));
+    }
+    match rows::at_address(tx.conn, owner, address)? {
+        Some(held) if held.id != r.id => {
+            let mut error = conflict("address_taken", format!("{} is at {address} of {owner} already", held.id));
+            error.details["id"] = held.id.into();
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn finish(tx: &Tx<'_>, mut r: Resource, changed: bool) -> Result<Effect> {
+    if changed {
+        r.seq += 1;
+        if r.state == State::Live {
+            let body = digests::body(tx.conn, &r)?;
+            digests::save(tx.conn, &mut r, body)?;
+        } else {
+            resource::put(tx.conn, &r)?;
+            if let Some(owner) = &r.owner {
+                owner::forget_digest(tx.conn, owner)?;
+            }
+        }
+        digests::refresh_referrers(tx.conn, &r.id)?;
+    }
+    Ok(Effect::of(&r, None, changed, vec!["authoring".to_owned()]))
+}

@@ -1,0 +1,76 @@
+//! The errors of the rules, and what a store error is to a caller.
+
+use serde_json::json;
+
+use crate::control::{ControlError, ErrorKind};
+use crate::diag::{Code, codes::control as codes};
+use crate::store::resource::Resource;
+use crate::store::{StoreError, Trouble};
+
+/// What every rule answers.
+pub(super) type Result<T> = std::result::Result<T, ControlError>;
+
+impl From<StoreError> for ControlError {
+    fn from(e: StoreError) -> Self {
+        let (kind, code): (_, &Code) = match e.trouble {
+            Trouble::Locked => (ErrorKind::Unavailable, &codes::STORE_LOCKED),
+            Trouble::Newer => (ErrorKind::Internal, &codes::STORE_NEWER),
+            Trouble::NotADatabase => (ErrorKind::Internal, &codes::STORE_NOT_A_DATABASE),
+            Trouble::Damaged => (ErrorKind::Internal, &codes::STORE_DAMAGED),
+            Trouble::ReadOnly => (ErrorKind::Internal, &codes::STORE_READ_ONLY),
+            Trouble::NoSpace => (ErrorKind::Unavailable, &codes::STORE_NO_SPACE),
+            Trouble::CannotOpen => (ErrorKind::Internal, &codes::STORE_CANNOT_OPEN),
+            Trouble::Taken => (ErrorKind::Conflict, &codes::CONFLICT),
+            Trouble::Io => (ErrorKind::Internal, &codes::STORE_IO),
+        };
+        let details = if e.trouble == Trouble::Taken { json!({"reason": "taken"}) } else { serde_json::Value::Null };
+        let StoreError { what, source, .. } = e;
+        Self { kind, code: code.code, message: what, details, source }
+    }
+}
+
+/// 400 with the code of a row.
+pub(super) fn refused(code: &'static Code, message: impl Into<String>) -> ControlError {
+    ControlError::new(ErrorKind::Invalid, code.code, message)
+}
+
+/// `validation.invalid`.
+pub(super) fn invalid(message: impl Into<String>) -> ControlError {
+    refused(&codes::INVALID, message)
+}
+
+/// `resource.not_found`.
+pub(super) fn not_found(what: impl std::fmt::Display) -> ControlError {
+    ControlError::new(ErrorKind::NotFound, codes::NOT_FOUND.code, format!("there is no {what} in this workspace"))
+}
+
+/// `validation.conflict` of another reason than staleness.
+pub(super) fn conflict(reason: &str, message: impl Into<String>) -> ControlError {
+    ControlError::new(ErrorKind::Conflict, codes::CONFLICT.code, message).details(json!({"reason": reason}))
+}
+
+/// `validation.conflict {reason: stale, current}`.
+pub(super) fn stale(message: impl Into<String>, current: impl Into<serde_json::Value>) -> ControlError {
+    let details = json!({"reason": "stale", "current": current.into()});
+    ControlError::new(ErrorKind::Conflict, codes::CONFLICT.code, message).details(details)
+}
+
+/// `authoring.owned_elsewhere` with the owner's name.
+pub(super) fn owned_elsewhere(r: &Resource) -> ControlError {
+    let owner = r.owner.as_ref().map(ToString::to_string).unwrap_or_default();
+    let address = r.address.as_ref().map(ToString::to_string);
+    let message =
+        format!("{} is owned by {owner}{}", r.id, address.as_ref().map(|a| format!(" as {a}")).unwrap_or_default());
+    ControlError::new(ErrorKind::Conflict, codes::OWNED_ELSEWHERE.code, message)
+        .details(json!({"owner": owner, "address": address}))
+}
+
+/// `authoring.owner_required`.
+pub(super) fn owner_required(message: impl Into<String>) -> ControlError {
+    ControlError::new(ErrorKind::Permission, codes::OWNER_REQUIRED.code, message)
+}
+
+/// `resource.archived`.
+pub(super) fn archived(r: &Resource) -> ControlError {
+    refused(&codes::ARCHIVED, format!("{} is archived and takes no change", r.id))
+}

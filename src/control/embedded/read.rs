@@ -1,0 +1,179 @@
+//! Reads: lists, bodies, versions, memories, the journal.
+
+use serde_json::Value;
+
+use crate::control::embedded::error::{Result, invalid, not_found};
+use crate::control::embedded::{digests, snapshot, wire};
+use crate::model::Kind;
+use crate::model::op::{AuditList, GetOf, ListOf, MemoryInfo, MemoryList, Page, Request, Response, VersionInfo};
+use crate::model::tree::Entry;
+use crate::store::resource::{self, Resource, State};
+use crate::store::version::{self, Version};
+use crate::store::{Conn, Identity, apply, document, fact, memory, reference};
+
+/// Most items of a page.
+const PAGE: u32 = 1_000;
+
+/// Answers a read.
+pub(super) fn answer(conn: &Conn, identity: &Identity, request: &Request) -> Result<Response> {
+    match request {
+        Request::List(r) => list(conn, r).map(Response::Bodies),
+        Request::Get(r) => get(conn, r).map(Response::Body),
+        Request::Versions(r) => versions(conn, r).map(Response::Versions),
+        Request::MemoryList(r) => memories(conn, r).map(Response::Memories),
+        Request::Owner(r) => snapshot::owner(conn, identity, &r.owner).map(|o| Response::Owner(Box::new(o))),
+        Request::Summaries(r) => snapshot::summaries(conn, r).map(Response::Summaries),
+        Request::Bodies(r) => snapshot::bodies(conn, r).map(Response::Loaded),
+        Request::Resolve(r) => snapshot::resolve(conn, r).map(Response::Resolved),
+        Request::Referrers(r) => snapshot::referrers(conn, r).map(Response::Referrers),
+        Request::ApplyList(r) => {
+            let limit = r.limit.unwrap_or(20).min(PAGE);
+            Ok(Response::Applies(apply::list(conn, r.owner.as_ref(), limit)?))
+        }
+        Request::ApplyGet(r) => match apply::get(conn, &r.id)? {
+            Some(info) => Ok(Response::Apply(Box::new(info))),
+            None => Err(not_found(&r.id)),
+        },
+        Request::BlobsMissing(r) => {
+            let mut missing = Vec::new();
+            for digest in &r.digests {
+                if !document::has_blob(conn, *digest)? {
+                    missing.push(*digest);
+                }
+            }
+            Ok(Response::Missing(missing))
+        }
+        Request::BlobGet(r) => match document::blob(conn, r.digest)? {
+            Some(bytes) => Ok(Response::Bytes(bytes)),
+            None => Err(not_found(r.digest)),
+        },
+        Request::AuditList(r) => audit(conn, r).map(Response::Audit),
+        write => Err(invalid(format!("{} is no read", write.name()))),
+    }
+}
+
+fn audit(conn: &Conn, r: &AuditList) -> Result<Vec<crate::model::op::Fact>> {
+    let limit = r.limit.unwrap_or(PAGE).min(PAGE);
+    Ok(fact::list(conn, r.resource.as_deref(), r.owner.as_ref(), r.after.unwrap_or(0), limit)?)
+}
+
+/// The wire body of a resource as it is now.
+pub(super) fn body_of(conn: &Conn, r: &Resource) -> Result<Value> {
+    let body = digests::body(conn, r)?;
+    Ok(wire::rendered(r, Value::Object(body)))
+}
+
+fn list(conn: &Conn, request: &ListOf) -> Result<Page<Value>> {
+    let limit = request.limit.unwrap_or(20).clamp(1, PAGE) as usize;
+    let mut after = request.page.clone().unwrap_or_default();
+    let mut data = Vec::new();
+    loop {
+        let rows = resource::of_kind(conn, request.kind, &after, PAGE)?;
+        let more = rows.len() == PAGE as usize;
+        for r in rows {
+            if data.len() == limit {
+                return Ok(Page { data, next_page: Some(after) });
+            }
+            after.clone_from(&r.id);
+            let shown = request.include_archived || r.state == State::Live;
+            if !shown || request.owner.as_ref().is_some_and(|o| r.owner.as_ref() != Some(o)) {
+                continue;
+            }
+            let body = body_of(conn, &r)?;
+            let has = |(k, v): (&String, &String)| body["metadata"][k.as_str()] == v.as_str();
+            if request.labels.iter().all(has) {
+                data.push(body);
+            }
+        }
+        if !more {
+            return Ok(Page { data, next_page: None });
+        }
+    }
+}
+
+fn get(conn: &Conn, request: &GetOf) -> Result<Value> {
+    let r = match resource::get(conn, &request.id)? {
+        Some(r) if r.kind == request.kind && wire::is_readable(&r) => r,
+        _ => return Err(not_found(&request.id)),
+    };
+    let Some(number) = request.version else { return body_of(conn, &r) };
+    if r.kind != Kind::Agent {
+        return Err(invalid(format!("{} has no body for each version", wire::type_of(r.kind))));
+    }
+    let Some(old) = version::by_number(conn, &r.id, number)? else {
+        return Err(not_found(format!("version {number} of {}", r.id)));
+    };
+    let mut body = wire::rendered(&r, document::get(conn, old.digest)?);
+    body["version"] = number.into();
+    body["updated_at"] = old.created_at.into();
+    Ok(body)
+}
+
+/// Versions, newest first. Of a deleted skill those that a version of an agent names.
+fn versions(conn: &Conn, request: &GetOf) -> Result<Vec<VersionInfo>> {
+    let r = match resource::get(conn, &request.id)? {
+        Some(r) if r.kind == request.kind => r,
+        _ => return Err(not_found(&request.id)),
+    };
+    let mut out = Vec::new();
+    for v in version::all(conn, &r.id)? {
+        if request.version.is_some_and(|n| n != v.number) {
+            continue;
+        }
+        if r.state == State::Deleted && !reference::is_named(conn, &v.id)? {
+            continue;
+        }
+        let entries = entries_of(conn, &r, &v)?;
+        out.push(VersionInfo {
+            id: v.id,
+            number: v.number,
+            digest: v.digest,
+            entries,
+            created_at: v.created_at,
+            actor: v.actor,
+        });
+    }
+    if out.is_empty() && (r.state == State::Deleted || request.version.is_some()) {
+        return Err(not_found(format!("version of {}", request.id)));
+    }
+    Ok(out)
+}
+
+fn entries_of(conn: &Conn, r: &Resource, v: &Version) -> Result<Vec<Entry>> {
+    match r.kind {
+        Kind::Skill | Kind::FileTree => Ok(document::entries(conn, v.digest)?),
+        Kind::MemoryStore => {
+            let rows = memory::at_version(conn, &r.id, v.number)?;
+            let entry = |(path, sha256, size)| Entry { path, executable: false, symlink: false, size, sha256 };
+            Ok(rows.into_iter().map(entry).collect())
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn memories(conn: &Conn, request: &MemoryList) -> Result<Vec<MemoryInfo>> {
+    match resource::get(conn, &request.id)? {
+        Some(r) if r.kind == Kind::MemoryStore && wire::is_readable(&r) => {}
+        _ => return Err(not_found(&request.id)),
+    }
+    let prefix = request.path_prefix.as_deref().unwrap_or_default();
+    if !prefix.is_empty() && !prefix.ends_with('/') {
+        return Err(invalid("`path_prefix` ends with `/`"));
+    }
+    memory_infos(conn, &request.id, prefix)
+}
+
+/// Memories of a store, by path.
+pub(super) fn memory_infos(conn: &Conn, store: &str, prefix: &str) -> Result<Vec<MemoryInfo>> {
+    let info = |m: memory::Memory| MemoryInfo {
+        id: m.id,
+        path: m.path,
+        content_sha256: m.sha256,
+        content_size_bytes: m.size,
+        updated_by: m.actor,
+        updated_by_kind: m.actor_kind,
+        updated_by_owner: m.owner,
+        updated_at: m.at,
+    };
+    Ok(memory::now(conn, store, prefix)?.into_iter().map(info).collect())
+}

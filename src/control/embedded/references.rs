@@ -1,0 +1,76 @@
+//! What a new or changed body may refer to, and who keeps what from going.
+
+use std::collections::BTreeSet;
+
+use crate::control::embedded::error::{Result, conflict, invalid};
+use crate::control::embedded::write::Tx;
+use crate::model::Kind;
+use crate::model::kinds::{Object, WireRef, def};
+use crate::store::resource::{Resource, State};
+use crate::store::{reference, resource, version};
+
+/// Checks the references that `old` does not have, and notes all of `new`. A reference that was there before
+/// may go on pointing at what was archived since; it takes no new one.
+pub(super) fn set(tx: &Tx<'_>, r: &Resource, old: Option<&Object>, new: &Object) -> Result<()> {
+    let had: BTreeSet<WireRef> = old.map(|o| (def(r.kind).wire_refs)(o).into_iter().collect()).unwrap_or_default();
+    let refs = (def(r.kind).wire_refs)(new);
+    for wanted in refs.iter().filter(|w| !had.contains(w)) {
+        check(tx, wanted)?;
+    }
+    reference::set(tx.conn, &r.id, &refs)?;
+    if r.kind == Kind::Agent {
+        for wanted in &refs {
+            if let (Kind::Skill, Some(v)) = (wanted.kind, &wanted.version) {
+                reference::name_version(tx.conn, v)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check(tx: &Tx<'_>, wanted: &WireRef) -> Result<()> {
+    let (kind, id) = (wanted.kind, &wanted.id);
+    let target = match resource::get(tx.conn, id)? {
+        Some(t) if t.kind == kind && t.state != State::Deleted => t,
+        _ => return Err(invalid(format!("there is no {kind} {id} to refer to"))),
+    };
+    if target.state == State::Archived {
+        return Err(invalid(format!("{kind} {id} is archived and takes no new reference")));
+    }
+    let Some(name) = &wanted.version else { return Ok(()) };
+    let found = match kind {
+        Kind::Skill => version::by_id(tx.conn, name)?.filter(|v| v.resource == *id),
+        _ => match name.parse() {
+            Ok(number) => version::by_number(tx.conn, id, number)?,
+            Err(_) => None,
+        },
+    };
+    found.map(drop).ok_or_else(|| invalid(format!("{kind} {id} has no version {name}")))
+}
+
+/// Refuses to let a skill, tree or store go while live resources name it. A mount of an archived agent counts
+/// no more.
+pub(super) fn refuse_if_named(tx: &Tx<'_>, r: &Resource) -> Result<()> {
+    if !matches!(r.kind, Kind::Skill | Kind::FileTree | Kind::MemoryStore) {
+        return Ok(());
+    }
+    let mut who = Vec::new();
+    for (from, _) in reference::to(tx.conn, &r.id)? {
+        let Some(referrer) = resource::get(tx.conn, &from)? else { continue };
+        if let Some(agent) = &referrer.agent {
+            if resource::get(tx.conn, agent)?.is_none_or(|a| a.state != State::Live) {
+                continue;
+            }
+        }
+        who.push(match (&referrer.owner, &referrer.address) {
+            (Some(owner), Some(address)) => format!("{owner}:{address}"),
+            _ => referrer.id.clone(),
+        });
+    }
+    if who.is_empty() {
+        return Ok(());
+    }
+    let mut error = conflict("referenced", format!("{} is used by {}", r.id, who.join(", ")));
+    error.details["by"] = who.into();
+    Err(error)
+}

@@ -1,0 +1,74 @@
+//! `KIND.archive` and `KIND.delete`. By its owner it clears what was applied; by another it is held as gone.
+
+use crate::control::embedded::error::{Result, archived, not_found};
+use crate::control::embedded::rights::{self, Right};
+use crate::control::embedded::write::{Effect, Tx};
+use crate::control::embedded::{digests, references};
+use crate::model::Owner;
+use crate::model::op::{Expect, RetireOf};
+use crate::store::resource::{self, Resource, State};
+use crate::store::{owner, reference};
+
+/// Archives; a second time changes nothing.
+pub(super) fn archive(tx: &Tx<'_>, request: &RetireOf) -> Result<Effect> {
+    retire(tx, request, State::Archived)
+}
+
+/// Deletes.
+pub(super) fn delete(tx: &Tx<'_>, request: &RetireOf) -> Result<Effect> {
+    retire(tx, request, State::Deleted)
+}
+
+fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
+    let (mut r, right) = found(tx, request)?;
+    rights::expect_version(&r, &request.at)?;
+    let settled = r.state == State::Deleted || r.state == to;
+    if settled && right != Right::Owner {
+        return Ok(Effect::of(&r, None, false, Vec::new()));
+    }
+    if !settled {
+        if r.state == State::Archived && right == Right::Outside && r.gone.is_none() {
+            return Err(archived(&r));
+        }
+        references::refuse_if_named(tx, &r)?;
+        reference::clear(tx.conn, &r.id)?;
+        r.state = to;
+        r.version += 1;
+        r.updated_at.clone_from(&tx.now);
+        r.archived_at.get_or_insert_with(|| tx.now.clone());
+        r.unique_name = None;
+        r.place = None;
+    }
+    let owner = r.owner.clone();
+    if let Some(owner) = &owner {
+        let_go(tx, &mut r, right, owner)?;
+    }
+    resource::put(tx.conn, &r)?;
+    digests::refresh_referrers(tx.conn, &r.id)?;
+    Ok(Effect::of(&r, None, true, Vec::new()))
+}
+
+/// One that is gone by another's hand can still be retired by its owner.
+fn found(tx: &Tx<'_>, request: &RetireOf) -> Result<(Resource, Right)> {
+    let RetireOf { kind, at: Expect { id, .. } } = request;
+    let r = match resource::get(tx.conn, id)? {
+        Some(r) if r.kind == *kind && (r.state != State::Deleted || r.gone.is_some()) => r,
+        _ => return Err(not_found(id)),
+    };
+    let right = rights::right(tx, &r)?;
+    Ok((r, right))
+}
+
+fn let_go(tx: &Tx<'_>, r: &mut Resource, right: Right, owner: &Owner) -> Result<()> {
+    owner::forget_digest(tx.conn, owner)?;
+    if right == Right::Owner {
+        if let Some(address) = &r.address {
+            resource::put_retired(tx.conn, owner, address, &r.id)?;
+        }
+        digests::clear_authoring(r);
+    } else {
+        r.gone.get_or_insert(tx.fact);
+        r.live_digest = None;
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! What planning reads: the owner's digest first, then summaries, then bodies only where digests differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::control::embedded::error::Result;
+use crate::control::embedded::{digests, read, wire};
+use crate::live;
+use crate::model::kinds::Refs;
+use crate::model::op::{
+    Fact, IdList, Loaded, LoadedBody, Moved, OwnerState, Page, Referrer, Resolve, Resolved, Summaries, Summary, Want,
+};
+use crate::model::{Address, Digest, Kind, Owner};
+use crate::store::resource::{self, Resource, State};
+use crate::store::{Conn, Identity, apply, document, fact, owner as owners, reference, version};
+
+/// Most summaries of a page.
+const PAGE: u32 = 1_000;
+
+/// The digest over what an owner has.
+pub(super) fn owner_digest(conn: &Conn, owner: &Owner) -> Result<Digest> {
+    let rows = resource::digest_rows(conn, owner)?;
+    Ok(live::owner_digest(
+        rows.iter().map(|(address, live, applied, protected)| (address, *live, *applied, *protected)),
+    ))
+}
+
+/// `authoring.owner`.
+pub(super) fn owner(conn: &Conn, identity: &Identity, owner: &Owner) -> Result<OwnerState> {
+    let record = owners::get(conn, owner)?.unwrap_or_default();
+    let digest = match record.digest {
+        Some(digest) => digest,
+        None => owner_digest(conn, owner)?,
+    };
+    Ok(OwnerState {
+        workspace_id: identity.id.clone(),
+        epoch: identity.epoch.clone(),
+        digest,
+        count: resource::count_of(conn, owner)?,
+        policy: record.policy,
+        source: record.source,
+        undone: record.undone,
+        seq: record.seq,
+        open_apply: apply::open_of(conn, owner)?,
+    })
+}
+
+/// `authoring.summaries`.
+pub(super) fn summaries(conn: &Conn, request: &Summaries) -> Result<Page<Summary>> {
+    let limit = request.limit.unwrap_or(PAGE).clamp(1, PAGE);
+    let after = request.page.as_deref().unwrap_or_default();
+    let mut rows = match &request.owner {
+        Some(owner) => resource::of_owner(conn, owner, request.kind, after, limit + 1)?,
+        None => resource::unowned(conn, request.kind, &request.names, after, limit + 1)?,
+    };
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let next_page = if more { rows.last().map(|r| r.id.clone()) } else { None };
+    let data = rows.into_iter().map(|r| summary(conn, r)).collect::<Result<_>>()?;
+    Ok(Page { data, next_page })
+}
+
+fn summary(conn: &Conn, r: Resource) -> Result<Summary> {
+    let gone = match r.gone {
+        Some(seq) => fact::get(conn, seq)?.map(|f| moved_of(f, Vec::new())),
+        None => None,
+    };
+    let has_content = matches!(r.kind, Kind::Skill | Kind::FileTree);
+    Ok(Summary {
+        seq: r.authoring_seq(),
+        id: r.id,
+        kind: r.kind,
+        address: r.address,
+        name: r.name,
+        version: r.version,
+        protected: r.protected,
+        live_digest: r.live_digest,
+        applied_digest: r.applied_digest,
+        superseded: r.superseded,
+        gone,
+        content: r.content.filter(|_| has_content),
+        content_version: r.content_version.filter(|_| has_content),
+    })
+}
+
+/// `authoring.bodies`.
+pub(super) fn bodies(conn: &Conn, request: &IdList) -> Result<Loaded> {
+    let mut refs = Refs { me: request.me.clone(), ..Refs::default() };
+    let mut bodies = Vec::with_capacity(request.ids.len());
+    for id in &request.ids {
+        let Some(r) = resource::get(conn, id)? else { continue };
+        if r.state == State::Deleted && r.gone.is_none() {
+            continue;
+        }
+        bodies.push(body(conn, &r, &mut refs)?);
+    }
+    let retired: BTreeMap<Address, String> = match &request.me {
+        Some(me) => resource::retired(conn, me)?.into_iter().collect(),
+        None => BTreeMap::new(),
+    };
+    Ok(Loaded { bodies, refs, retired })
+}
+
+fn body(conn: &Conn, r: &Resource, refs: &mut Refs) -> Result<LoadedBody> {
+    let stored = digests::body(conn, r)?;
+    digests::add_refs(conn, r.kind, &stored, refs)?;
+    let full = digests::full_body(conn, r, stored)?;
+    let entries = match (r.kind, r.content) {
+        (Kind::Skill | Kind::FileTree, Some(content)) => document::entries(conn, content)?,
+        _ => Vec::new(),
+    };
+    let memories = match r.kind {
+        Kind::MemoryStore => read::memory_infos(conn, &r.id, "")?,
+        _ => Vec::new(),
+    };
+    Ok(LoadedBody {
+        id: r.id.clone(),
+        body: wire::rendered(r, Value::Object(full)),
+        applied: digests::applied(conn, r)?,
+        moved: moved(conn, r)?,
+        entries,
+        memories,
+    })
+}
+
+/// Outside writes whose fields the owner has not written since, newest last.
+fn moved(conn: &Conn, r: &Resource) -> Result<Vec<Moved>> {
+    let Some(owner) = &r.owner else { return Ok(Vec::new()) };
+    if r.live_digest.is_some() && r.live_digest == r.applied_digest {
+        return Ok(Vec::new());
+    }
+    let mut out: Vec<(Fact, BTreeSet<String>)> = Vec::new();
+    for f in fact::about(conn, &r.id, r.since)? {
+        let fields: BTreeSet<String> = f.fields.iter().cloned().collect();
+        if f.owner.as_ref() == Some(owner) {
+            // What the owner wrote after is not moved any more; no fields = it wrote all.
+            let before = |had: &String| fields.is_empty() || fields.contains(had);
+            out.retain_mut(|(_, left)| {
+                let had = left.len();
+                left.retain(|field| !before(field));
+                if had == 0 { !fields.is_empty() } else { !left.is_empty() }
+            });
+        } else if !fields.iter().eq(["authoring"]) {
+            out.push((f, fields));
+        }
+    }
+    Ok(out.into_iter().map(|(f, fields)| moved_of(f, fields.into_iter().collect())).collect())
+}
+
+fn moved_of(f: Fact, fields: Vec<String>) -> Moved {
+    Moved { fields, actor: f.actor, at: f.at, operation: f.operation, break_glass: f.break_glass }
+}
+
+/// `authoring.resolve`.
+pub(super) fn resolve(conn: &Conn, request: &Resolve) -> Result<Vec<Resolved>> {
+    request.wants.iter().map(|want| resolve_one(conn, &request.me, want)).collect()
+}
+
+fn resolve_one(conn: &Conn, me: &Owner, want: &Want) -> Result<Resolved> {
+    let mut out = Resolved { key: want.key.clone(), ..Resolved::default() };
+    let Some(r) = find(conn, me, &want.key)? else { return Ok(out) };
+    out.id = Some(r.id.clone());
+    out.kind = Some(r.kind);
+    out.archived = r.state != State::Live;
+    out.newest = r.content;
+    let found = match (want.content, want.number) {
+        (Some(content), _) => version::by_content(conn, &r.id, content)?,
+        (None, Some(number)) => version::by_number(conn, &r.id, number)?,
+        (None, None) => None,
+    };
+    if let Some(v) = found {
+        out.version = Some(v.id);
+        out.content = Some(v.digest);
+    }
+    Ok(out)
+}
+
+/// By `Kind/name` (of `me`), `owner:Kind/name`, or id.
+fn find(conn: &Conn, me: &Owner, key: &str) -> Result<Option<Resource>> {
+    let (owner, address) = match key.rsplit_once(':') {
+        Some((owner, address)) => (owner.parse().ok(), address.parse().ok()),
+        None => (Some(me.clone()), key.parse().ok()),
+    };
+    match (owner, address) {
+        (Some(owner), Some(address)) => Ok(resource::at_address(conn, &owner, &address)?),
+        _ => Ok(resource::get(conn, key)?.filter(|r| r.state != State::Deleted)),
+    }
+}
+
+/// `authoring.referrers`.
+pub(super) fn referrers(conn: &Conn, request: &IdList) -> Result<Vec<Referrer>> {
+    let mut out = Vec::new();
+    for to in &request.ids {
+        for (from, follows) in reference::to(conn, to)? {
+            let Some(r) = resource::get(conn, &from)? else { continue };
+            out.push(Referrer {
+                to: to.clone(),
+                id: r.id,
+                kind: r.kind,
+                owner: r.owner,
+                address: r.address,
+                name: r.name,
+                follows,
+            });
+        }
+    }
+    Ok(out)
+}

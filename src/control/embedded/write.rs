@@ -1,0 +1,307 @@
+//! The frame of every write: right to act, idempotency record, effect, audit fact, receipt line; one savepoint.
+
+use serde_json::{Value, json};
+
+use crate::control::embedded::error::{Result, not_found};
+use crate::control::embedded::{
+    EmbeddedOptions, applies, authoring, blobs, contents, create, memory, publish, retire, rights, update, wire,
+};
+use crate::control::{ControlError, ErrorKind};
+use crate::diag::codes::control as codes;
+use crate::model::Digest;
+use crate::model::op::{Context, Fact, ReceiptLine, Request, Response, Written};
+use crate::store::idempotency::{self, Stored};
+use crate::store::resource::{self, Resource, State};
+use crate::store::{Conn, apply, fact, memory as memories, owner};
+
+/// What an operation works in.
+pub(super) struct Tx<'a> {
+    pub(super) conn: &'a Conn,
+    pub(super) context: &'a Context,
+    /// Name of the operation.
+    pub(super) operation: String,
+    /// RFC 3339, UTC.
+    pub(super) now: String,
+    /// Number of the audit fact that this write will append.
+    pub(super) fact: u64,
+    options: &'a EmbeddedOptions,
+}
+
+impl<'a> Tx<'a> {
+    pub(super) fn new(
+        conn: &'a Conn,
+        context: &'a Context,
+        operation: String,
+        options: &'a EmbeddedOptions,
+    ) -> Result<Self> {
+        Ok(Self { conn, context, operation, now: (options.clock)().to_string(), fact: fact::next(conn)?, options })
+    }
+
+    /// A new id.
+    pub(super) fn id(&self, prefix: &str) -> String {
+        wire::id_text(prefix, (self.options.ids)())
+    }
+}
+
+/// What an operation did, for the journal.
+pub(super) struct Effect {
+    /// The answer.
+    pub(super) response: Response,
+    /// What it was about.
+    pub(super) resource: Option<String>,
+    /// Canonical fields that it changed; empty = all.
+    pub(super) fields: Vec<String>,
+    /// Digest of the spec that is applied now.
+    pub(super) spec: Option<Digest>,
+    /// Did anything change? Else no fact is appended.
+    pub(super) changed: bool,
+}
+
+impl Effect {
+    /// Of a write to a resource.
+    pub(super) fn of(r: &Resource, made: Option<String>, changed: bool, fields: Vec<String>) -> Self {
+        let written = Written {
+            id: r.id.clone(),
+            version: r.version,
+            seq: r.authoring_seq(),
+            made,
+            changed,
+            replayed: false,
+            moved: false,
+        };
+        Self {
+            response: Response::Written(written),
+            resource: Some(r.id.clone()),
+            fields,
+            spec: r.applied_digest,
+            changed,
+        }
+    }
+}
+
+/// The digest under which a key's request is compared: operation, who acts as whom, body.
+pub(super) fn request_digest(context: &Context, request: &Request) -> Digest {
+    let body = match request {
+        Request::Create(r) => json!(r),
+        Request::Update(r) => json!(r),
+        Request::Archive(r) | Request::Delete(r) => json!(r),
+        Request::Publish(r) => json!(r),
+        Request::WriteContents(r) => json!(r),
+        Request::MemoryWrite(r) => json!(r),
+        Request::MemoryDelete(r) => json!(r),
+        Request::Claim(r) => json!(r),
+        Request::Release(r) => json!(r),
+        Request::Transfer(r) => json!(r),
+        Request::Protect(r) => json!(r),
+        Request::Record(r) => json!(r),
+        Request::SetPolicy(r) => json!(r),
+        Request::ApplyBegin(r) => json!(r),
+        Request::ApplyEnd(r) => json!(r),
+        Request::BlobPut(r) => json!(r.digest),
+        // Reads come with no key that counts.
+        _ => Value::Null,
+    };
+    Digest::of_json(&json!([request.name(), context.owner, body]))
+}
+
+/// Carries out a write.
+pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Response> {
+    let counts = !matches!(request, Request::BlobPut(_) | Request::ApplyBegin(_) | Request::ApplyEnd(_));
+    if counts {
+        applies::check_open(tx)?;
+    }
+    may_act(tx, request)?;
+    let scope = scope(tx.context);
+    if let (Some(key), Some(digest)) = (&tx.context.key, digest) {
+        if let Some(stored) = idempotency::get(tx.conn, &scope, key)? {
+            return replay(tx, request, &stored, digest, counts);
+        }
+    }
+    let effect = carry_out(tx, request)?;
+    if effect.changed {
+        append_fact(tx, &effect)?;
+    }
+    if counts {
+        append_line(tx, &effect.response, effect.spec)?;
+    }
+    if let (Some(key), Some(request)) = (&tx.context.key, digest) {
+        let stored = Stored { request, resource: effect.resource, answer: to_stored(&effect.response) };
+        idempotency::put(tx.conn, &scope, key, &stored, &tx.now)?;
+    }
+    Ok(effect.response)
+}
+
+/// One function an operation.
+fn carry_out(tx: &Tx<'_>, request: &Request) -> Result<Effect> {
+    match request {
+        Request::Create(r) => create::create(tx, r),
+        Request::Update(r) => update::update(tx, r),
+        Request::Archive(r) => retire::archive(tx, r),
+        Request::Delete(r) => retire::delete(tx, r),
+        Request::Publish(r) => publish::publish(tx, r),
+        Request::WriteContents(r) => contents::write_contents(tx, r),
+        Request::MemoryWrite(r) => memory::write(tx, r),
+        Request::MemoryDelete(r) => memory::delete(tx, r),
+        Request::Claim(r) => authoring::claim(tx, r),
+        Request::Release(r) => authoring::release(tx, r),
+        Request::Transfer(r) => authoring::transfer(tx, r),
+        Request::Protect(r) => authoring::protect(tx, r),
+        Request::Record(r) => authoring::record(tx, r),
+        Request::SetPolicy(r) => authoring::set_policy(tx, r),
+        Request::ApplyBegin(r) => applies::begin(tx, r),
+        Request::ApplyEnd(r) => applies::end(tx, r),
+        Request::BlobPut(r) => blobs::put(tx, r),
+        read => Err(ControlError::new(
+            ErrorKind::Internal,
+            codes::UNKNOWN_OPERATION.code,
+            format!("{} is no write", read.name()),
+        )),
+    }
+}
+
+/// Workspace (the file itself) and owner, or the actor where no owner acts.
+fn scope(context: &Context) -> String {
+    match &context.owner {
+        Some(owner) => format!("owner:{owner}"),
+        None => format!("actor:{}", context.actor),
+    }
+}
+
+/// The right to act, before a stored answer is given away.
+fn may_act(tx: &Tx<'_>, request: &Request) -> Result<()> {
+    let id = match request {
+        Request::Update(r) => &r.at.id,
+        Request::Archive(r) | Request::Delete(r) => &r.at.id,
+        Request::Publish(r) => &r.at.id,
+        Request::WriteContents(r) => &r.id,
+        // The others compare the owner themselves, or have none.
+        _ => return Ok(()),
+    };
+    match resource::get(tx.conn, id)? {
+        Some(r) => rights::right(tx, &r).map(drop),
+        None => Err(not_found(id)),
+    }
+}
+
+fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, counts: bool) -> Result<Response> {
+    if stored.request != digest {
+        let message = "this idempotency key was used for another request";
+        return Err(ControlError::new(ErrorKind::Conflict, codes::KEY_REUSED.code, message));
+    }
+    let present = match &stored.resource {
+        Some(id) => resource::get(tx.conn, id)?,
+        None => None,
+    };
+    if let Some(r) = &present {
+        if matches!(request, Request::Create(_)) {
+            rights::right(tx, r)?;
+        }
+    }
+    let mut response = from_stored(&stored.answer)?;
+    let mut spec = None;
+    if let Response::Written(written) = &mut response {
+        written.replayed = true;
+        if let Some(r) = &present {
+            written.moved = match request {
+                Request::WriteContents(w) => contents_moved(tx, w)?,
+                Request::MemoryWrite(_) | Request::MemoryDelete(_) => false,
+                Request::Archive(_) | Request::Delete(_) => r.state == State::Live,
+                Request::Update(_) | Request::Publish(_) => r.version != written.version,
+                _ => r.version != written.version || r.authoring_seq() != written.seq,
+            };
+            written.version = r.version;
+            written.seq = r.authoring_seq();
+            spec = r.applied_digest;
+        }
+        if let Request::SetPolicy(p) = request {
+            written.seq = owner::get(tx.conn, &p.owner)?.unwrap_or_default().seq;
+            written.moved = written.seq != written.version;
+            written.version = written.seq;
+        }
+        if written.moved {
+            return Ok(response);
+        }
+    }
+    if counts {
+        append_line(tx, &response, spec)?;
+    }
+    Ok(response)
+}
+
+/// Did anyone write, since, a path that this request wrote?
+fn contents_moved(tx: &Tx<'_>, w: &crate::model::op::WriteContents) -> Result<bool> {
+    for (path, digest) in &w.puts {
+        if memories::at(tx.conn, &w.id, path)?.map(|m| m.sha256) != Some(*digest) {
+            return Ok(true);
+        }
+    }
+    for path in &w.deletes {
+        if memories::at(tx.conn, &w.id, path)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn append_fact(tx: &Tx<'_>, effect: &Effect) -> Result<()> {
+    let version = match &effect.response {
+        Response::Written(w) => Some(w.version),
+        _ => None,
+    };
+    let fact = Fact {
+        seq: tx.fact,
+        at: tx.now.clone(),
+        operation: tx.operation.clone(),
+        actor: tx.context.actor.clone(),
+        actor_kind: tx.context.actor_kind,
+        owner: tx.context.owner.clone(),
+        apply: tx.context.apply.clone(),
+        resource: effect.resource.clone(),
+        break_glass: tx.context.break_glass.clone(),
+        fields: effect.fields.clone(),
+        version,
+    };
+    Ok(fact::add(tx.conn, &fact)?)
+}
+
+fn append_line(tx: &Tx<'_>, response: &Response, spec: Option<Digest>) -> Result<()> {
+    let (Some(id), Some(action)) = (&tx.context.apply, &tx.context.action) else { return Ok(()) };
+    let written = match response {
+        Response::Written(w) => Some(w),
+        _ => None,
+    };
+    let line = ReceiptLine {
+        action: action.clone(),
+        outcome: "done".to_owned(),
+        operation: tx.operation.clone(),
+        id: written.map(|w| w.id.clone()),
+        version: written.map(|w| w.version),
+        made: written.and_then(|w| w.made.clone()),
+        spec,
+        error: None,
+    };
+    Ok(apply::add_line(tx.conn, id, &line)?)
+}
+
+fn to_stored(response: &Response) -> Value {
+    match response {
+        Response::Written(w) => json!({"written": w}),
+        Response::Began(b) => json!({"began": b}),
+        _ => json!({"done": null}),
+    }
+}
+
+fn from_stored(answer: &Value) -> Result<Response> {
+    let read = |e: serde_json::Error| {
+        let mut error = ControlError::new(ErrorKind::Internal, codes::STORE_DAMAGED.code, "a stored answer is damaged");
+        error.source = Some(Box::new(e));
+        error
+    };
+    if let Some(w) = answer.get("written") {
+        return serde_json::from_value(w.clone()).map(Response::Written).map_err(read);
+    }
+    if let Some(b) = answer.get("began") {
+        return serde_json::from_value(b.clone()).map(Response::Began).map_err(read);
+    }
+    Ok(Response::Done)
+}

@@ -1,0 +1,207 @@
+//! The workspace as planning needs it: one request when nothing differs, else summaries in pages, and bodies
+//! only where digests differ. Never one request a resource.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::control::{ControlError, ControlPlane};
+use crate::desired::{Desired, Wanted};
+use crate::live::{Live, LiveBody, LiveResource, OwnerRecord, Workspace};
+use crate::model::kinds::{self, Selector, Target};
+use crate::model::op::{Context, OwnerState, Resolved, Summary, Want};
+use crate::model::{Address, Digest};
+use crate::plan;
+use crate::reconcile::ask::Ask;
+
+/// A workspace as it was read.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// What was read.
+    pub live: Live,
+    /// The owner's digest is that of the desired state: nothing differs, and no resource was read.
+    pub same: bool,
+}
+
+/// How far to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Until one comparison tells that nothing differs.
+    UntilEqual,
+    /// At the resources in any case.
+    Resources,
+}
+
+/// Reads what planning `desired` needs. `None` for the control plane: there is no workspace yet.
+///
+/// # Errors
+/// Whatever the workspace answers; nothing is written.
+pub async fn snapshot<C: ControlPlane>(
+    control: Option<&C>,
+    desired: &Desired,
+    context: &Context,
+    depth: Depth,
+) -> Result<Snapshot, ControlError> {
+    let Some(control) = control else { return Ok(Snapshot::default()) };
+    let ask = Ask { control, context, me: &desired.owner };
+    let owner = ask.owner().await?;
+    let equal = depth == Depth::UntilEqual && owner.digest == plan::owner_digest(desired);
+    let mut live = Live { workspace: Some(workspace(&owner)), record: record(owner), ..Live::default() };
+    let wants = wants(desired);
+    live.resolved = resolved(&wants, ask.resolve(&wants).await?);
+    if equal && live.resolved.values().all(still_there) {
+        return Ok(Snapshot { live, same: true });
+    }
+    read(&ask, desired, &mut live).await?;
+    Ok(Snapshot { live, same: false })
+}
+
+async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut Live) -> Result<(), ControlError> {
+    for summary in ask.summaries().await? {
+        let resource = LiveResource { summary, body: None };
+        match &resource.summary.address {
+            Some(address) if !resource.summary.superseded => {
+                live.resources.insert(address.clone(), resource);
+            }
+            _ => live.superseded.push(resource),
+        }
+    }
+    let differing: BTreeMap<&Address, &Wanted> =
+        desired.resources.iter().filter(|(a, w)| !is_equal(w, live.resources.get(a))).collect();
+    let absent: Vec<&Wanted> =
+        differing.values().copied().filter(|w| live.resources.get(&w.address).is_none_or(is_gone)).collect();
+    let unwanted: Vec<&LiveResource> =
+        live.resources.iter().filter(|(a, _)| !desired.resources.contains_key(a)).map(|(_, r)| r).collect();
+
+    let present = differing.keys().filter_map(|a| live.resources.get(a)).filter(|r| !is_gone(r));
+    let bodies: Vec<String> = present.chain(unwanted.iter().copied()).map(|r| r.summary.id.clone()).collect();
+    let going: Vec<String> = unwanted.iter().copied().chain(&live.superseded).map(|r| r.summary.id.clone()).collect();
+    if !bodies.is_empty() || !absent.is_empty() {
+        put_bodies(ask, &bodies, live).await?;
+    }
+    if !absent.is_empty() {
+        live.same_name = same_name(ask, &absent).await?;
+    }
+    let pins = pins(differing.values().copied(), live);
+    live.resolved.extend(resolved(&pins, ask.resolve(&pins).await?));
+    for referrer in ask.referrers(&going).await? {
+        live.referrers.entry(referrer.to.clone()).or_default().push(referrer);
+    }
+    let blobs: BTreeSet<Digest> = differing.values().flat_map(|w| files(w)).collect();
+    let blobs: Vec<Digest> = blobs.into_iter().collect();
+    let missing: BTreeSet<Digest> = ask.missing(&blobs).await?.into_iter().collect();
+    live.held_blobs = blobs.into_iter().filter(|b| !missing.contains(b)).collect();
+    Ok(())
+}
+
+fn workspace(owner: &OwnerState) -> Workspace {
+    Workspace { id: owner.workspace_id.clone(), epoch: owner.epoch.clone() }
+}
+
+/// The owner's record; one that was never changed is none.
+fn record(owner: OwnerState) -> Option<OwnerRecord> {
+    let none = owner.seq == 0 && owner.policy.is_none() && owner.source.is_none();
+    (!none).then_some(OwnerRecord { policy: owner.policy, source: owner.source, seq: owner.seq })
+}
+
+fn is_equal(wanted: &Wanted, live: Option<&LiveResource>) -> bool {
+    let digest = Some(plan::wanted_digest(wanted));
+    live.is_some_and(|l| l.summary.live_digest == digest && l.summary.applied_digest == digest)
+}
+
+fn is_gone(live: &LiveResource) -> bool {
+    live.summary.gone.is_some() || live.summary.live_digest.is_none()
+}
+
+async fn put_bodies<C: ControlPlane>(ask: &Ask<'_, C>, ids: &[String], live: &mut Live) -> Result<(), ControlError> {
+    let mut by_id: BTreeMap<String, Address> =
+        live.resources.iter().map(|(address, r)| (r.summary.id.clone(), address.clone())).collect();
+    for loaded in ask.bodies(ids).await? {
+        live.retired.extend(loaded.retired);
+        for body in loaded.bodies {
+            let Some(address) = by_id.remove(&body.id) else { continue };
+            let applied = body.applied.unwrap_or_default();
+            let spec = (kinds::def(address.kind).from_wire)(&body.body, &loaded.refs, Some(&applied.spec));
+            let body =
+                LiveBody { live: spec, applied, moved: body.moved, entries: body.entries, memories: body.memories };
+            if let Some(resource) = live.resources.get_mut(&address) {
+                resource.body = Some(body);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Unowned resources of the kind and shown name of one that is to be made.
+async fn same_name<C: ControlPlane>(ask: &Ask<'_, C>, absent: &[&Wanted]) -> Result<Vec<Summary>, ControlError> {
+    let names: BTreeSet<(crate::model::Kind, String)> =
+        absent.iter().filter_map(|w| Some((w.address.kind, shown_name(w)?))).collect();
+    let texts: BTreeSet<String> = names.iter().map(|(_, name)| name.clone()).collect();
+    let texts: Vec<String> = texts.into_iter().collect();
+    let mut found = ask.unowned(&texts).await?;
+    found.retain(|s| names.contains(&(s.kind, s.name.clone())));
+    Ok(found)
+}
+
+/// The name that people see, for kinds that have one.
+fn shown_name(wanted: &Wanted) -> Option<String> {
+    let text = |field: &str| wanted.spec.get(field).and_then(serde_json::Value::as_str);
+    text("display_name").or_else(|| text("name")).map(str::to_owned)
+}
+
+fn files(wanted: &Wanted) -> impl Iterator<Item = Digest> + '_ {
+    let content = wanted.content.iter().flat_map(|(set, _)| set.entries.iter().map(|e| e.sha256));
+    content.chain(wanted.memories.values().map(|f| f.sha256))
+}
+
+/// What only the workspace can say: resources that this project does not declare, and its version numbers.
+fn wants(desired: &Desired) -> Vec<Want> {
+    let mut wants = BTreeMap::new();
+    for r in desired.resources.values().flat_map(|w| &w.refs) {
+        let (content, number) = match r.selector {
+            Selector::Content(content) => (Some(content), None),
+            Selector::Number(number) => (None, Some(number)),
+            _ => (None, None),
+        };
+        if number.is_none() && matches!(r.target, Target::Own(_)) {
+            continue;
+        }
+        let key = r.target.key();
+        wants.insert((key.clone(), content, number), Want { key, content, number });
+    }
+    wants.into_values().collect()
+}
+
+/// Pins on an own version that is not the newest one: an older one, or one that the plan is to publish.
+fn pins<'a>(differing: impl Iterator<Item = &'a Wanted>, live: &Live) -> Vec<Want> {
+    let mut wants = BTreeMap::new();
+    for r in differing.flat_map(|w| &w.refs) {
+        let (Target::Own(address), Selector::Content(content)) = (&r.target, &r.selector) else { continue };
+        if live.resources.get(address).is_some_and(|l| l.summary.content != Some(*content)) {
+            let key = r.target.key();
+            wants.insert((key.clone(), *content), Want { key, content: Some(*content), number: None });
+        }
+    }
+    wants.into_values().collect()
+}
+
+/// By key, by `KEY#NUMBER` and by `KEY@DIGEST`. One key may be wanted with several contents; the plain key has
+/// the first, or the one that is wanted without.
+fn resolved(wants: &[Want], answers: Vec<Resolved>) -> BTreeMap<String, Resolved> {
+    let mut out = BTreeMap::new();
+    for (want, answer) in wants.iter().zip(answers) {
+        let key = match (want.number, want.content) {
+            (Some(number), _) => format!("{}#{number}", want.key),
+            (None, Some(content)) => {
+                out.entry(want.key.clone()).or_insert_with(|| answer.clone());
+                format!("{}@{content}", want.key)
+            }
+            (None, None) => want.key.clone(),
+        };
+        out.insert(key, answer);
+    }
+    out
+}
+
+/// Is a reference that holds today still one that can be made?
+fn still_there(found: &Resolved) -> bool {
+    found.id.is_some() && !found.archived
+}

@@ -1,0 +1,74 @@
+//! How the files stand to the ones that were last applied: the same commit, newer, older. Asks Git.
+
+use std::cmp::Ordering;
+
+use crate::bundle::Project;
+use crate::model::op::Source;
+use crate::plan::SourceRelation;
+
+/// How the project's commit stands to the one that was last applied. Another repository or folder is for the
+/// planner to see, from the two sources themselves.
+pub fn source_relation(project: &Project, last: Option<&Source>) -> SourceRelation {
+    let Some(last) = last.and_then(|s| s.commit.as_ref()) else { return SourceRelation::Unknown };
+    match project.stands_to(last) {
+        Some(Ordering::Equal) => SourceRelation::Same,
+        Some(Ordering::Greater) => SourceRelation::Newer,
+        Some(Ordering::Less) => SourceRelation::Older,
+        None => SourceRelation::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use git2::{Repository, RepositoryInitOptions, Signature};
+
+    use super::*;
+
+    fn commit(repository: &Repository, text: &str) -> String {
+        let file = repository.workdir().unwrap().join("a.txt");
+        std::fs::write(file, text).unwrap();
+        let mut index = repository.index().unwrap();
+        index.add_path(Path::new("a.txt")).unwrap();
+        let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
+        let who = Signature::new("t", "t@example.com", &git2::Time::new(0, 0)).unwrap();
+        let parents: Vec<_> = repository.head().ok().and_then(|h| h.peel_to_commit().ok()).into_iter().collect();
+        let parents: Vec<_> = parents.iter().collect();
+        repository.commit(Some("HEAD"), &who, &who, text, &tree, &parents).unwrap().to_string()
+    }
+
+    #[test]
+    fn older_newer_same_and_unknown() {
+        let dir = tempfile::tempdir().unwrap();
+        let repository = Repository::init_opts(dir.path(), &RepositoryInitOptions::new()).unwrap();
+        let (first, second) = (commit(&repository, "1"), commit(&repository, "2"));
+        let from = |commit: Option<&String>| Source { commit: commit.cloned(), ..Source::default() };
+        let project = || Project::open(dir.path(), ".", None).unwrap();
+        let relation = |last: &String| source_relation(&project(), Some(&from(Some(last))));
+        assert_eq!(relation(&second), SourceRelation::Same);
+        assert_eq!(relation(&first), SourceRelation::Newer);
+        repository.set_head_detached(git2::Oid::from_str(&first).unwrap()).unwrap();
+        assert_eq!(relation(&second), SourceRelation::Older);
+        // A branch that knows nothing of the second commit, and a commit that is not here at all.
+        commit(&repository, "3");
+        assert_eq!(relation(&second), SourceRelation::Unknown);
+        assert_eq!(relation(&"0".repeat(40)), SourceRelation::Unknown);
+        assert_eq!(source_relation(&project(), None), SourceRelation::Unknown);
+        assert_eq!(source_relation(&project(), Some(&from(None))), SourceRelation::Unknown);
+    }
+
+    #[test]
+    fn the_edge_of_a_shallow_clone_is_unknown() {
+        let dir = tempfile::tempdir().unwrap();
+        let repository = Repository::init_opts(dir.path(), &RepositoryInitOptions::new()).unwrap();
+        let (first, second) = (commit(&repository, "1"), commit(&repository, "2"));
+        // As a clone of depth 1 leaves it: the parent is named, and not here.
+        std::fs::write(dir.path().join(".git/shallow"), format!("{second}\n")).unwrap();
+        let object = dir.path().join(".git/objects").join(&first[..2]).join(&first[2..]);
+        std::fs::remove_file(object).unwrap();
+        let project = Project::open(dir.path(), ".", None).unwrap();
+        let last = Source { commit: Some(first), ..Source::default() };
+        assert_eq!(source_relation(&project, Some(&last)), SourceRelation::Unknown);
+    }
+}

@@ -1,0 +1,37 @@
+//! Stored answers by idempotency key. Only successes are stored, with their effect.
+
+use rusqlite::{OptionalExtension, params};
+use serde_json::Value;
+
+use crate::model::Digest;
+use crate::store::sql::Json;
+use crate::store::{Conn, Result};
+
+/// A row.
+pub(crate) struct Stored {
+    /// Digest of the request.
+    pub(crate) request: Digest,
+    /// The resource that it was about or made.
+    pub(crate) resource: Option<String>,
+    /// The answer.
+    pub(crate) answer: Value,
+}
+
+/// The answer stored under a key.
+pub(crate) fn get(conn: &Conn, scope: &str, key: &str) -> Result<Option<Stored>> {
+    let mut statement =
+        conn.prepare_cached("SELECT request, resource, answer FROM idempotency WHERE scope = ?1 AND key = ?2")?;
+    let row = statement.query_row([scope, key], |r| {
+        Ok(Stored { request: r.get(0)?, resource: r.get(1)?, answer: r.get::<_, Json<Value>>(2)?.0 })
+    });
+    Ok(row.optional()?)
+}
+
+/// Stores an answer.
+pub(crate) fn put(conn: &Conn, scope: &str, key: &str, stored: &Stored, at: &str) -> Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO idempotency (scope, key, request, resource, answer, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![scope, key, stored.request, stored.resource, Json(&stored.answer), at])?;
+    Ok(())
+}

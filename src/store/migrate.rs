@@ -1,0 +1,65 @@
+//! Numbered migrations, each with its checksum in a table; a newer schema is refused.
+
+use rusqlite::{Connection, params};
+
+use crate::model::Digest;
+use crate::store::error::{StoreError, Trouble};
+
+/// `ckfu`: says in the file's header that it is a workspace.
+pub(super) const APPLICATION_ID: u32 = 0x636b_6675;
+
+/// Every migration, in order; the number is its place, from 1.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_workspace.sql")];
+
+/// The schema that this program writes.
+pub(super) fn newest() -> u32 {
+    u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX)
+}
+
+/// Brings the schema of an open database to the newest, in one transaction, and checks that the migrations it
+/// has had are the ones that this program knows.
+pub(super) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
+    let have: u32 = conn.query_row("PRAGMA user_version", [], |r| r.get(0))?;
+    if have > newest() {
+        return Err(StoreError::new(
+            Trouble::Newer,
+            format!("the workspace has schema {have}, this checkfu knows up to {}", newest()),
+        ));
+    }
+    if have > 0 {
+        check(conn, have)?;
+    }
+    if have == newest() {
+        return Ok(());
+    }
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    tx.execute_batch(
+        "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT",
+    )?;
+    for (at, text) in MIGRATIONS.iter().enumerate().skip(have as usize) {
+        tx.execute_batch(text)?;
+        tx.execute(
+            "INSERT INTO migration (number, checksum) VALUES (?1, ?2)",
+            params![at + 1, Digest::of(text.as_bytes())],
+        )?;
+    }
+    tx.pragma_update(None, "user_version", newest())?;
+    tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+    tx.commit()?;
+    Ok(())
+}
+
+fn check(conn: &Connection, have: u32) -> Result<(), StoreError> {
+    let mut statement = conn.prepare("SELECT number, checksum FROM migration ORDER BY number")?;
+    let rows = statement.query_map([], |r| Ok((r.get::<_, u32>(0)?, r.get::<_, Digest>(1)?)))?;
+    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    let known = MIGRATIONS.iter().zip(1..).map(|(text, n)| (n, Digest::of(text.as_bytes()))).take(have as usize);
+    if rows.into_iter().eq(known) {
+        Ok(())
+    } else {
+        Err(StoreError::new(
+            Trouble::Damaged,
+            "the workspace was made by migrations other than the ones that this checkfu knows",
+        ))
+    }
+}

@@ -1,0 +1,68 @@
+//! Immutable versions of agents, skills, trees and stores.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::model::Digest;
+use crate::store::{Conn, Result};
+
+/// A row.
+#[derive(Debug, Clone)]
+pub(crate) struct Version {
+    pub(crate) resource: String,
+    pub(crate) number: u64,
+    /// `skver_…`, or the number as text.
+    pub(crate) id: String,
+    pub(crate) digest: Digest,
+    pub(crate) created_at: String,
+    pub(crate) actor: String,
+}
+
+const COLUMNS: &str = "resource, number, id, digest, created_at, actor";
+
+fn read(r: &Row<'_>) -> rusqlite::Result<Version> {
+    Ok(Version {
+        resource: r.get(0)?,
+        number: r.get(1)?,
+        id: r.get(2)?,
+        digest: r.get(3)?,
+        created_at: r.get(4)?,
+        actor: r.get(5)?,
+    })
+}
+
+/// Adds a version.
+pub(crate) fn add(conn: &Conn, v: &Version) -> Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO version (resource, number, id, digest, created_at, actor) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![v.resource, v.number, v.id, v.digest, v.created_at, v.actor])?;
+    Ok(())
+}
+
+fn one(conn: &Conn, rest: &str, params: impl rusqlite::Params) -> Result<Option<Version>> {
+    let mut statement = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM version WHERE {rest}"))?;
+    Ok(statement.query_row(params, read).optional()?)
+}
+
+/// By number.
+pub(crate) fn by_number(conn: &Conn, resource: &str, number: u64) -> Result<Option<Version>> {
+    one(conn, "resource = ?1 AND number = ?2", params![resource, number])
+}
+
+/// By id, of any resource: for `skver_…` ids, which are unique.
+pub(crate) fn by_id(conn: &Conn, id: &str) -> Result<Option<Version>> {
+    one(conn, "id = ?1 LIMIT 1", [id])
+}
+
+/// The newest with a content.
+pub(crate) fn by_content(conn: &Conn, resource: &str, digest: Digest) -> Result<Option<Version>> {
+    one(conn, "resource = ?1 AND digest = ?2 ORDER BY number DESC LIMIT 1", params![resource, digest])
+}
+
+/// All of a resource, newest first.
+pub(crate) fn all(conn: &Conn, resource: &str) -> Result<Vec<Version>> {
+    let mut statement =
+        conn.prepare_cached(&format!("SELECT {COLUMNS} FROM version WHERE resource = ?1 ORDER BY number DESC"))?;
+    let rows = statement.query_map([resource], read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,131 @@
+//! Files that are made from the code: compared here, written anew with `UPDATE=1`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+
+use checkfu::diag::{Code, Severity, codes};
+use checkfu::manifest::{self, Form};
+use checkfu::model::config::Config;
+use checkfu::model::kinds::{self, KINDS};
+use checkfu::plan::Plan;
+use checkfu::receipt::Receipt;
+use serde_json::Value;
+
+use crate::repo;
+
+/// Folders in which every file is generated.
+const WHOLE_FOLDERS: &[&str] = &["schemas", "docs/kinds"];
+
+/// Path → text of all generated files.
+fn wanted() -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let schema = |s: schemars::Schema| json(&s.to_value());
+    files.insert("schemas/Config.json".to_owned(), schema(schemars::schema_for!(Config)));
+    files.insert("schemas/Plan.json".to_owned(), schema(schemars::schema_for!(Plan)));
+    files.insert("schemas/Receipt.json".to_owned(), schema(schemars::schema_for!(Receipt)));
+    for def in KINDS {
+        files.insert(format!("schemas/{}.json", def.kind), json(&kinds::schema::schema(def)));
+        files.insert(format!("docs/kinds/{}.md", def.kind), kinds::docs::docs(def));
+    }
+    files.insert("schemas/Manifest.json".to_owned(), json(&kinds::schema::manifest()));
+    files.insert("docs/kinds/README.md".to_owned(), index());
+    files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
+    files
+}
+
+fn json(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap() + "\n"
+}
+
+/// The list of kinds.
+fn index() -> String {
+    let mut out =
+        "# Kinds\n\nMade from the code; `checkfu explain KIND` says the same.\n\n| kind | |\n|---|---|\n".to_owned();
+    for def in KINDS {
+        let _ = writeln!(out, "| [{0}]({0}.md) | {1} |", def.kind, def.doc);
+    }
+    out
+}
+
+/// The page of all codes.
+fn errors(codes: &[&Code]) -> String {
+    let mut out =
+        "# Codes\n\nEvery code that checkfu can show, as `checkfu explain CODE` tells it. Made from the code.\n"
+            .to_owned();
+    for code in codes {
+        let severity = match code.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        let _ = write!(
+            out,
+            "\n## {}\n\n{}. ({severity})\n\n{}\n\n**Fix:** {}\n",
+            code.code, code.title, code.why, code.fix
+        );
+    }
+    out
+}
+
+/// What differs between the files and the texts.
+fn differences(wanted: &BTreeMap<String, String>, found: &BTreeMap<String, String>) -> Vec<String> {
+    let mut bad = Vec::new();
+    for (path, text) in wanted {
+        match found.get(path) {
+            None => bad.push(format!("{path} is missing")),
+            Some(old) if old != text => {
+                let line = old.lines().zip(text.lines()).position(|(a, b)| a != b);
+                let line = line.unwrap_or_else(|| old.lines().count().min(text.lines().count())) + 1;
+                bad.push(format!("{path} differs from line {line} on"));
+            }
+            Some(_) => {}
+        }
+    }
+    bad.extend(found.keys().filter(|p| !wanted.contains_key(*p)).map(|p| format!("{p}: nothing makes this file")));
+    bad
+}
+
+fn found(wanted: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let in_folders = WHOLE_FOLDERS.iter().flat_map(|f| repo::files(f));
+    let read = |p: String| fs::read_to_string(repo::root().join(&p)).ok().map(|text| (p, text));
+    wanted.keys().cloned().chain(in_folders).filter_map(read).collect()
+}
+
+#[test]
+fn generated_files_are_up_to_date() {
+    let wanted = wanted();
+    let bad = differences(&wanted, &found(&wanted));
+    if std::env::var_os("UPDATE").is_some_and(|v| v == "1") {
+        for path in found(&wanted).keys().filter(|p| !wanted.contains_key(*p)) {
+            fs::remove_file(repo::root().join(path)).unwrap();
+        }
+        for (path, text) in &wanted {
+            let path = repo::root().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        return;
+    }
+    assert!(bad.is_empty(), "UPDATE=1 cargo test --test it generated writes these anew:\n{}", bad.join("\n"));
+}
+
+#[test]
+fn examples_in_the_pages_of_kinds_are_valid() {
+    for kind in KINDS {
+        let index = checkfu::diag::LineIndex::new("example.yaml", kind.example);
+        let (documents, found) = manifest::parse(Form::Yaml, &index);
+        let found: Vec<_> = found.0.iter().map(|d| format!("{} {}", d.code.code, d.message)).collect();
+        assert!(found.is_empty(), "{}: {found:?}", kind.kind);
+        assert!(!documents.is_empty() && documents.iter().all(|d| d.address.kind == kind.kind));
+    }
+}
+
+#[test]
+fn a_difference_is_found() {
+    let map = |rows: &[(&str, &str)]| rows.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    let wanted = map(&[("a", "1\n2\n"), ("b", "1\n")]);
+    assert_eq!(differences(&wanted, &wanted), Vec::<String>::new());
+    let bad = differences(&wanted, &map(&[("a", "1\n3\n"), ("c", "")]));
+    assert_eq!(bad, ["a differs from line 2 on", "b is missing", "c: nothing makes this file"]);
+}

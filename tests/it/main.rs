@@ -1,0 +1,34 @@
+//! The one integration test binary: one link, one place to look. A file that is not listed here fails
+//! `no_test_file_is_forgotten`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
+mod action;
+mod cli_reference;
+mod codes;
+mod documents;
+mod generated;
+mod layering;
+mod operations;
+mod repo;
+mod words;
+
+use std::collections::BTreeSet;
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let main = repo::text("tests/it/main.rs");
+    let listed: BTreeSet<String> = main
+        .lines()
+        .filter_map(|l| l.trim().strip_prefix("mod ")?.strip_suffix(';').map(str::to_owned))
+        .chain(["main".to_owned()])
+        .collect();
+    let found: BTreeSet<String> = repo::children("tests/it")
+        .into_iter()
+        .filter_map(|name| match name.strip_suffix(".rs") {
+            Some(stem) => Some(stem.to_owned()),
+            None => repo::root().join("tests/it").join(&name).join("mod.rs").is_file().then_some(name),
+        })
+        .collect();
+    assert_eq!(found, listed, "tests/it/main.rs must name every file of tests/it, and no other");
+}

@@ -1,0 +1,218 @@
+//! The OPERATIONS table, walked both ways: every row is the row of a request, every request has a row, and
+//! what a row says (method, path, scope, whether it writes) holds together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use checkfu::model::config::Policy;
+use checkfu::model::kinds::{Applied, KINDS, Object};
+use checkfu::model::op::{self, OPERATIONS, Request, Scope, Verb};
+use checkfu::model::tree::FileSet;
+use checkfu::model::{Address, Digest, Kind, Owner};
+
+fn owner() -> Owner {
+    "acme/support".parse().unwrap()
+}
+
+fn at() -> op::Expect {
+    op::Expect { id: "none".to_owned(), version: Some(1) }
+}
+
+fn authoring() -> op::Authoring {
+    op::Authoring { at: at(), seq: 1 }
+}
+
+fn content() -> op::ContentOf {
+    let empty = FileSet::new(Vec::new());
+    op::ContentOf { digest: empty.digest, entries: empty.entries }
+}
+
+/// One request of each variant that is about a kind.
+fn of_kind(kind: Kind) -> Vec<Request> {
+    let get = || op::GetOf { kind, id: "none".to_owned(), version: None };
+    let retire = || op::RetireOf { kind, at: at() };
+    vec![
+        Request::Create(op::Create {
+            kind,
+            body: Object::new(),
+            content: None,
+            claim: None,
+            absent_since: None,
+            replaces: None,
+        }),
+        Request::List(op::ListOf {
+            kind,
+            owner: None,
+            labels: BTreeMap::new(),
+            include_archived: false,
+            page: None,
+            limit: None,
+        }),
+        Request::Get(get()),
+        Request::Update(op::Update { kind, at: at(), body: Object::new(), applied: None }),
+        Request::Archive(retire()),
+        Request::Delete(retire()),
+        Request::Publish(op::Publish { kind, at: at(), content: content(), applied: None }),
+        Request::Versions(get()),
+    ]
+}
+
+/// One request of each other variant.
+fn others() -> Vec<Request> {
+    let digest = Digest::of(b"x");
+    let address = Address::new(Kind::Agent, "support");
+    let claim = op::ClaimOf { address: address.clone(), applied: Applied::default(), protected: false };
+    let ids = || op::IdList { ids: Vec::new(), me: Some(owner()) };
+    let store = || "none".to_owned();
+    vec![
+        Request::WriteContents(op::WriteContents {
+            id: store(),
+            expect: BTreeMap::new(),
+            puts: BTreeMap::new(),
+            deletes: Vec::new(),
+            applied: None,
+        }),
+        Request::MemoryList(op::MemoryList { id: store(), path_prefix: None }),
+        Request::MemoryWrite(op::MemoryWrite {
+            id: store(),
+            path: "/a".to_owned(),
+            content: String::new(),
+            expect: None,
+        }),
+        Request::MemoryDelete(op::MemoryDelete { id: store(), path: "/a".to_owned(), expect: None }),
+        Request::Owner(op::OwnerOf { owner: owner() }),
+        Request::Summaries(op::Summaries {
+            owner: Some(owner()),
+            kind: None,
+            names: Vec::new(),
+            page: None,
+            limit: None,
+        }),
+        Request::Bodies(ids()),
+        Request::Resolve(op::Resolve { me: owner(), wants: Vec::new() }),
+        Request::Referrers(ids()),
+        Request::Claim(op::Claim { at: authoring(), claim }),
+        Request::Release(authoring()),
+        Request::Transfer(op::Transfer { at: authoring(), from: owner(), to: owner(), address }),
+        Request::Protect(op::Protect { at: authoring(), protected: true }),
+        Request::Record(op::Record { at: authoring(), applied: Applied::default() }),
+        Request::SetPolicy(op::SetPolicy { owner: owner(), seq: 0, policy: Policy::default() }),
+        Request::ApplyBegin(op::ApplyBegin {
+            plan_digest: digest,
+            owner: owner(),
+            source: op::Source::default(),
+            addresses: Vec::new(),
+        }),
+        Request::ApplyEnd(op::ApplyEnd { id: store(), outcome: "done".to_owned(), lines: Vec::new() }),
+        Request::ApplyList(op::ApplyList { owner: None, limit: None }),
+        Request::ApplyGet(op::GetId { id: store() }),
+        Request::BlobsMissing(op::Digests { digests: vec![digest] }),
+        Request::BlobPut(op::BlobPut { digest, bytes: b"x".to_vec() }),
+        Request::BlobGet(op::BlobGet { digest }),
+        Request::AuditList(op::AuditList::default()),
+    ]
+}
+
+/// A number for each variant, without a wildcard: a new variant does not compile until it is here, and
+/// `every_variant_has_a_sample` fails until it is above.
+fn variant(request: &Request) -> usize {
+    match request {
+        Request::Create(_) => 0,
+        Request::List(_) => 1,
+        Request::Get(_) => 2,
+        Request::Update(_) => 3,
+        Request::Archive(_) => 4,
+        Request::Delete(_) => 5,
+        Request::Publish(_) => 6,
+        Request::Versions(_) => 7,
+        Request::WriteContents(_) => 8,
+        Request::MemoryList(_) => 9,
+        Request::MemoryWrite(_) => 10,
+        Request::MemoryDelete(_) => 11,
+        Request::Owner(_) => 12,
+        Request::Summaries(_) => 13,
+        Request::Bodies(_) => 14,
+        Request::Resolve(_) => 15,
+        Request::Referrers(_) => 16,
+        Request::Claim(_) => 17,
+        Request::Release(_) => 18,
+        Request::Transfer(_) => 19,
+        Request::Protect(_) => 20,
+        Request::Record(_) => 21,
+        Request::SetPolicy(_) => 22,
+        Request::ApplyBegin(_) => 23,
+        Request::ApplyEnd(_) => 24,
+        Request::ApplyList(_) => 25,
+        Request::ApplyGet(_) => 26,
+        Request::BlobsMissing(_) => 27,
+        Request::BlobPut(_) => 28,
+        Request::BlobGet(_) => 29,
+        Request::AuditList(_) => 30,
+    }
+}
+const VARIANTS: usize = 31;
+
+fn samples() -> Vec<Request> {
+    KINDS.iter().flat_map(|k| of_kind(k.kind)).chain(others()).collect()
+}
+
+fn row(name: &str) -> Option<&'static op::Operation> {
+    OPERATIONS.iter().find(|o| o.name == name)
+}
+
+#[test]
+fn every_variant_has_a_sample() {
+    let seen: BTreeSet<usize> = samples().iter().map(variant).collect();
+    assert_eq!(seen, (0..VARIANTS).collect());
+}
+
+#[test]
+fn every_row_is_the_row_of_one_request() {
+    let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
+    for request in samples() {
+        *by_name.entry(request.name()).or_default() += 1;
+        if let Some(row) = row(&request.name()) {
+            assert_eq!(request.operation(), row);
+        }
+    }
+    for operation in OPERATIONS {
+        assert_eq!(by_name.get(operation.name), Some(&1), "{}: requests of this name", operation.name);
+    }
+}
+
+#[test]
+fn every_request_that_a_kind_can_take_has_a_row() {
+    for request in others() {
+        assert!(row(&request.name()).is_some(), "{} has no row", request.name());
+    }
+    for def in KINDS {
+        for verb in ["create", "list", "get"] {
+            let name = format!("{}.{verb}", def.plural);
+            assert!(row(&name).is_some(), "{name} has no row");
+        }
+        let retire = match def.retire {
+            checkfu::model::kinds::Retire::Archive => "archive",
+            checkfu::model::kinds::Retire::Delete => "delete",
+        };
+        assert!(row(&format!("{}.{retire}", def.plural)).is_some(), "{} cannot be retired", def.kind);
+    }
+}
+
+#[test]
+fn a_row_holds_together() {
+    let mut names = BTreeSet::new();
+    let mut routes = BTreeSet::new();
+    for o in OPERATIONS {
+        assert!(names.insert(o.name), "{} is there twice", o.name);
+        assert!(routes.insert((format!("{:?}", o.method), o.path)), "{}: {:?} {} is taken", o.name, o.method, o.path);
+        assert!(o.path.starts_with("/v1/"), "{}: {}", o.name, o.path);
+        assert_eq!(
+            o.mutates,
+            o.scope >= Scope::Apply,
+            "{}: who only reads needs no more than `plan`, who writes does",
+            o.name
+        );
+        if o.mutates {
+            assert_ne!(o.method, Verb::Get, "{}: GET does not write", o.name);
+        }
+    }
+}
