@@ -8,6 +8,7 @@ mod codes;
 mod documents;
 mod generated;
 mod layering;
+mod laws;
 mod operations;
 mod repo;
 mod words;
