@@ -35,7 +35,8 @@ pub(super) enum Rank {
     Pointer,
     /// Versions that are live at once for someone.
     Followed,
-    Retirement,
+    /// By layer: what refers goes before what it refers to.
+    Retirement(u8),
 }
 
 /// What building needs to know.
@@ -314,7 +315,7 @@ impl Building<'_> {
                 digest: Digest::from_bytes([0; 32]),
                 about,
             };
-            out.push(Draft { action, rank: Rank::Retirement, needs: r.after.iter().cloned().collect() });
+            out.push(Draft { action, rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() });
         }
     }
 }

@@ -87,7 +87,9 @@ fn is_impossible(delta: &Delta<'_>, out: &mut Gathered) -> bool {
     }
     let field = delta.fields.iter().find(|f| f.sent().is_some()).map_or("", |f| f.path.as_str());
     if !delta.item.def.comes_back {
-        let message = format!("{address}: `{field}` cannot change in place, and what takes its place would lose the old one for good");
+        let message = format!(
+            "{address}: `{field}` cannot change in place, and what takes its place would lose the old one for good"
+        );
         out.find(&codes::REPLACE_REFUSED, Effect::Error, Some(address), message)
             .fix(format!("in two steps: 1. declare it under a new name; 2. let the old one go with `removed: [{{address: {address}}}]`"))
             .at = Some(delta.item.place(field));

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::model::Address;
+use crate::model::kinds::{self, KindDef};
 use crate::plan::Step;
 use crate::plan::actions::Draft;
 use crate::plan::item::Item;
@@ -20,16 +21,19 @@ pub(super) fn describe(drafts: &mut [Draft], items: &[Item<'_>], retired: &[Reti
     for draft in drafts {
         let action = &draft.action;
         let Some(address) = &action.address else { continue };
+        let def = kinds::def(address.kind);
         let lines = match &action.step {
             Step::Create { spec, replaces, .. } => {
                 let item = items.get(address);
                 let before = item.filter(|_| replaces.is_some()).and_then(|i| i.live_spec.as_deref());
-                between(before, Some(spec))
+                between(def, before, Some(spec))
             }
-            Step::Update { spec, .. } => between(items.get(address).and_then(|i| i.live_spec.as_deref()), Some(spec)),
+            Step::Update { spec, .. } => {
+                between(def, items.get(address).and_then(|i| i.live_spec.as_deref()), Some(spec))
+            }
             Step::Retire { .. } => {
                 let gone = retired.get(&action.id).filter(|r| !r.superseded);
-                between(gone.and_then(|r| r.live.body.as_ref()).map(|b| &b.live), None)
+                between(def, gone.and_then(|r| r.live.body.as_ref()).map(|b| &b.live), None)
             }
             _ => continue,
         };
@@ -37,26 +41,30 @@ pub(super) fn describe(drafts: &mut [Draft], items: &[Item<'_>], retired: &[Reti
     }
 }
 
-fn between(before: Option<&Value>, after: Option<&Value>) -> Vec<String> {
+fn between(def: &KindDef, was: Option<&Value>, now: Option<&Value>) -> Vec<String> {
     let mut out = Vec::new();
-    if before.or(after).is_some_and(|v| v.get("mount_path").is_some()) {
-        mount(before, after, &mut out);
-        return out;
+    if def.field("mount_path").is_some() {
+        mount(was, now, &mut out);
     }
-    let (Some(now), was) = (after, before) else { return out };
-    tools(was, now, &mut out);
-    skills(was, now, &mut out);
-    servers(was, now, &mut out);
-    network(was, now, &mut out);
+    let Some(now) = now else { return out };
+    if def.field("tools").is_some() {
+        tools(was, now, &mut out);
+        skills(was, now, &mut out);
+        servers(was, now, &mut out);
+    }
+    if def.field("config").is_some() {
+        network(was, now, &mut out);
+    }
     out
 }
 
-/// Tool → its permission policy. Only what is enabled.
-fn enabled(spec: &Value) -> BTreeMap<String, String> {
-    let mut out = BTreeMap::new();
+/// Tool → its permission policy; `None`: it is switched off. `SERVER/*` is what holds for tools not named.
+type Tools = BTreeMap<String, Option<String>>;
+
+fn enabled(spec: &Value) -> Tools {
+    let mut out = Tools::new();
+    let text = |v: &Value, k: &str| v.get(k).and_then(Value::as_str).map(str::to_owned);
     for set in spec.get("tools").and_then(Value::as_array).into_iter().flatten() {
-        let text = |v: &Value, k: &str| v.get(k).and_then(Value::as_str).map(str::to_owned);
-        let kind = text(set, "type").unwrap_or_default();
         let default = set.get("default_config");
         let (prefix, usual) = match text(set, "mcp_server_name") {
             Some(server) => (format!("{server}/"), "always_ask"),
@@ -64,14 +72,13 @@ fn enabled(spec: &Value) -> BTreeMap<String, String> {
         };
         let mut see = |name: &str, config: Option<&Value>| {
             let get = |k: &str| config.and_then(|c| c.get(k)).or_else(|| default.and_then(|d| d.get(k)));
-            if get("enabled").and_then(Value::as_bool).unwrap_or(true) {
-                let policy = get("permission_policy").and_then(|p| text(p, "type").or(p.as_str().map(str::to_owned)));
-                out.insert(format!("{prefix}{name}"), policy.unwrap_or_else(|| usual.to_owned()));
-            }
+            let on = get("enabled").and_then(Value::as_bool).unwrap_or(true);
+            let policy = get("permission_policy").and_then(|p| text(p, "type").or(p.as_str().map(str::to_owned)));
+            out.insert(format!("{prefix}{name}"), on.then(|| policy.unwrap_or_else(|| usual.to_owned())));
         };
         let configs = set.get("configs").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let of = |name: &str| configs.iter().find(|c| c.get("name").and_then(Value::as_str) == Some(name));
-        if kind.starts_with("agent_toolset") {
+        if text(set, "type").is_some_and(|t| t.starts_with("agent_toolset")) {
             BUILT_IN.iter().for_each(|name| see(name, of(name)));
         } else if prefix.is_empty() {
             see(set.get("name").and_then(Value::as_str).unwrap_or("?"), None);
@@ -83,15 +90,23 @@ fn enabled(spec: &Value) -> BTreeMap<String, String> {
     out
 }
 
+/// The policy of a tool that may be used.
+fn policy<'t>(tools: &'t Tools, name: &str) -> Option<&'t String> {
+    let server = || tools.get(&format!("{}/*", name.split_once('/')?.0));
+    tools.get(name).or_else(server)?.as_ref()
+}
+
 fn tools(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
     let (before, after) = (was.map(enabled).unwrap_or_default(), enabled(now));
-    gains(before.keys().cloned().collect(), after.keys().cloned().collect(), ["may use", "may no longer use"], out);
-    for (tool, policy) in &after {
-        match before.get(tool) {
-            Some(old) if old == "always_ask" && policy != "always_ask" => {
-                out.push(format!("no longer asks before {tool} ({old} → {policy})"));
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let usable = |tools: &Tools| names.iter().filter(|n| policy(tools, n).is_some()).map(|n| (*n).clone()).collect();
+    gains(usable(&before), usable(&after), ["may use", "may no longer use"], out);
+    for tool in names {
+        match (policy(&before, tool), policy(&after, tool)) {
+            (Some(old), Some(new)) if old == "always_ask" && new != "always_ask" => {
+                out.push(format!("no longer asks before {tool} ({old} → {new})"));
             }
-            Some(old) if old != policy => out.push(format!("permission of {tool}: {old} → {policy}")),
+            (Some(old), Some(new)) if old != new => out.push(format!("permission of {tool}: {old} → {new}")),
             _ => {}
         }
     }
@@ -128,17 +143,18 @@ fn servers(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
 
 fn network(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
     let kind = |v: &Value| {
-        let set = v.get("config")?;
-        let kind = set.pointer("/networking/type").and_then(Value::as_str).unwrap_or("unrestricted");
-        Some(kind.to_owned())
+        let text = |pointer: &str| v.pointer(pointer).and_then(Value::as_str);
+        match text("/config/type") {
+            Some("self_hosted") => "self_hosted".to_owned(),
+            _ => text("/config/networking/type").unwrap_or("unrestricted").to_owned(),
+        }
     };
     let hosts = |v: &Value| -> BTreeSet<String> {
         let list = v.pointer("/config/networking/allowed_hosts").and_then(Value::as_array);
         list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     };
-    let Some(after) = kind(now) else { return };
-    let before = was.and_then(kind);
-    match before {
+    let after = kind(now);
+    match was.map(kind) {
         Some(before) if before != after => {
             let word = if after == "unrestricted" { "loosened" } else { "tightened" };
             out.push(format!("network {word}: {before} → {after}"));

@@ -19,15 +19,15 @@ pub(super) fn fields(delta: &Delta<'_>, keep: impl Fn(&FieldDelta<'_>) -> bool) 
             Outcome::Send(cause) => (f.live, cause),
             _ => (f.applied, Cause::Both),
         };
-        deep::differences(&f.path, before, f.wanted, &mut |path, before, after| {
-            out.push(FieldChange {
-                at: Some(delta.item.place(&path)),
-                path,
-                before: before.cloned(),
-                after: after.cloned(),
-                cause,
-            });
-        });
+        let mut found = Vec::new();
+        deep::differences(&f.path, before, f.wanted, &mut found);
+        out.extend(found.into_iter().map(|(path, before, after)| FieldChange {
+            at: Some(delta.item.place(&path)),
+            path,
+            before: before.cloned(),
+            after: after.cloned(),
+            cause,
+        }));
     }
     out
 }

@@ -124,6 +124,11 @@ impl<'a> Delta<'a> {
             || self.memories.as_ref().is_some_and(|m| m.writes() || m.settle)
     }
 
+    /// Does a resource that was live before get another id?
+    fn gets_new_id(&self) -> bool {
+        self.replace || matches!(self.state, State::New { revived: true, .. })
+    }
+
     /// Is a whole new resource sent?
     pub(super) fn is_create(&self) -> bool {
         matches!(self.state, State::New { .. }) || self.replace
@@ -264,10 +269,10 @@ fn decide(wanted: Option<&Value>, applied: Option<&Value>, live: Option<&Value>,
     }
 }
 
-/// What refers to a replaced resource is sent again, so that it has the new id.
+/// What refers to a resource that is replaced or made anew is sent again, so that it has the new id.
 pub(super) fn follow_replaced(deltas: &mut [Delta<'_>], users: &Users<'_>, live: &Live, me: &Owner) {
     let mut moved: Vec<(&Address, Option<&Address>)> =
-        deltas.iter().filter(|d| d.replace).map(|d| (d.address(), None)).collect();
+        deltas.iter().filter(|d| d.gets_new_id()).map(|d| (d.address(), None)).collect();
     for old in &live.superseded {
         let Some(address) = &old.summary.address else { continue };
         let referrers = live.referrers.get(&old.summary.id).into_iter().flatten();
@@ -325,7 +330,8 @@ pub(super) fn report(deltas: &[Delta<'_>], out: &mut Gathered) {
             let at = item.place(&f.path);
             if conflict {
                 let by = who.map(|m| format!(" by {} at {}", m.actor, m.at)).unwrap_or_default();
-                let message = format!("{address}: `{}` was changed live{by}, and in the file to something else", f.path);
+                let message =
+                    format!("{address}: `{}` was changed live{by}, and in the file to something else", f.path);
                 let finding = out.find(&codes::CONFLICT, Effect::Blocks, Some(address), message);
                 finding.fix(format!(
                     "write the live value into the file, or put the file back to what was applied and plan with --revert {address}"

@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// Calls `found` with path, before and after of each difference.
+/// Path, before and after.
+pub(super) type Difference<'v> = (String, Option<&'v Value>, Option<&'v Value>);
+
+/// Adds each difference.
 pub(super) fn differences<'v>(
     path: &str,
     before: Option<&'v Value>,
     after: Option<&'v Value>,
-    found: &mut impl FnMut(String, Option<&'v Value>, Option<&'v Value>),
+    found: &mut Vec<Difference<'v>>,
 ) {
     if before == after {
         return;
@@ -18,42 +21,69 @@ pub(super) fn differences<'v>(
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
             let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
             for key in keys {
-                differences(&below(path, key), a.get(key), b.get(key), found);
+                match (a.get(key), b.get(key)) {
+                    (Some(Value::Array(list)), None) if in_set(path, key) => tools(path, list, true, found),
+                    (None, Some(Value::Array(list))) if in_set(path, key) => tools(path, list, false, found),
+                    (before, after) => differences(&below(path, key), before, after, found),
+                }
             }
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) => match (keyed(a), keyed(b)) {
             (Some(x), Some(y)) => items(path, (a, x), (b, y), found),
-            _ => found(path.to_owned(), before, after),
+            _ => found.push((path.to_owned(), before, after)),
         },
-        _ => found(path.to_owned(), before, after),
+        _ => found.push((path.to_owned(), before, after)),
+    }
+}
+
+/// Is it the list of a toolset's tools?
+fn in_set(path: &str, key: &str) -> bool {
+    key == "configs" && path.ends_with(']')
+}
+
+/// The tools of a toolset that names none on the other side: a tool that is not named has the defaults.
+fn tools<'v>(path: &str, list: &'v [Value], gone: bool, found: &mut Vec<Difference<'v>>) {
+    for tool in list {
+        let Some(name) = key(tool) else { continue };
+        for (field, value) in tool.as_object().into_iter().flatten().filter(|(field, _)| *field != "name") {
+            let (before, after) = if gone { (Some(value), None) } else { (None, Some(value)) };
+            found.push((format!("{}.{field}", entry(path, &name)), before, after));
+        }
     }
 }
 
 /// `a.b`; the list of a toolset's tools adds nothing to read: `tools[bash]`, `tools[mcp-server/search]`.
 fn below(path: &str, key: &str) -> String {
-    if key == "configs" && path.ends_with(']') { path.to_owned() } else { format!("{path}.{key}") }
+    if in_set(path, key) { path.to_owned() } else { format!("{path}.{key}") }
 }
 
 fn items<'v>(
     path: &str,
     (a, x): (&'v [Value], Vec<String>),
     (b, y): (&'v [Value], Vec<String>),
-    found: &mut impl FnMut(String, Option<&'v Value>, Option<&'v Value>),
+    found: &mut Vec<Difference<'v>>,
 ) {
     let before: BTreeMap<&String, &Value> = x.iter().zip(a).collect();
     let after: BTreeMap<&String, &Value> = y.iter().zip(b).collect();
-    let mut any = false;
+    let known = found.len();
     let keys: BTreeSet<&String> = x.iter().chain(&y).collect();
     for key in keys {
-        let mut see = |p: String, l: Option<&'v Value>, r: Option<&'v Value>| {
-            any = true;
-            found(p, l, r);
-        };
-        differences(&entry(path, key), before.get(key).copied(), after.get(key).copied(), &mut see);
+        match (before.get(key), after.get(key)) {
+            (Some(tool), None) if path.ends_with(']') => {
+                tools(path, std::slice::from_ref(*tool), true, found);
+                continue;
+            }
+            (None, Some(tool)) if path.ends_with(']') => {
+                tools(path, std::slice::from_ref(*tool), false, found);
+                continue;
+            }
+            _ => {}
+        }
+        differences(&entry(path, key), before.get(key).copied(), after.get(key).copied(), found);
     }
-    if !any {
+    if found.len() == known {
         // The same items in another order.
-        found(path.to_owned(), None, None);
+        found.push((path.to_owned(), None, None));
     }
 }
 
@@ -97,8 +127,8 @@ mod tests {
 
     fn paths(a: &Value, b: &Value) -> Vec<String> {
         let mut out = Vec::new();
-        differences("tools", Some(a), Some(b), &mut |p, _, _| out.push(p));
-        out
+        differences("tools", Some(a), Some(b), &mut out);
+        out.into_iter().map(|(path, _, _)| path).collect()
     }
 
     #[test]
@@ -108,6 +138,17 @@ mod tests {
                    {"type": "mcp_toolset", "mcp_server_name": "crm", "configs": [{"name": "find", "enabled": bash}]}])
         };
         assert_eq!(paths(&set(true), &set(false)), ["tools[bash].enabled", "tools[crm/find].enabled"]);
+    }
+
+    #[test]
+    fn a_tool_that_is_not_named_has_the_defaults() {
+        let set = |tools: Value| json!([{"type": "agent_toolset_20260401", "configs": tools}]);
+        let none = json!([{"type": "agent_toolset_20260401"}]);
+        let bash = json!([{"name": "bash", "enabled": false}]);
+        let two = json!([{"name": "bash", "enabled": false}, {"name": "edit", "enabled": false}]);
+        assert_eq!(paths(&none, &set(bash.clone())), ["tools[bash].enabled"]);
+        assert_eq!(paths(&set(bash.clone()), &none), ["tools[bash].enabled"]);
+        assert_eq!(paths(&set(bash), &set(two)), ["tools[edit].enabled"]);
     }
 
     #[test]

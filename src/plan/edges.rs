@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::live::Live;
-use crate::model::{Address, Kind};
 use crate::model::kinds::{self, Ref, Selector, Target, is_under};
+use crate::model::{Address, Kind};
 use crate::plan::actions::Draft;
 use crate::plan::block::resolved;
 use crate::plan::item::{Item, carries};
@@ -109,14 +109,7 @@ fn sends(step: &Step, field: &str) -> bool {
 
 impl Graph<'_> {
     /// A reference that a draft sends: what makes its target must be done, or its id is known.
-    fn reference(
-        &self,
-        draft: &Draft,
-        r: &Ref,
-        live: &Live,
-        edges: &mut Vec<(String, String)>,
-        out: &mut Gathered,
-    ) {
+    fn reference(&self, draft: &Draft, r: &Ref, live: &Live, edges: &mut Vec<(String, String)>, out: &mut Gathered) {
         let key = r.target.key();
         let content = match &r.selector {
             Selector::Content(content) => Some(*content),
@@ -186,9 +179,9 @@ fn between_retirements(
     let mut unread: BTreeMap<u8, Vec<String>> = BTreeMap::new();
     let mut layers: BTreeMap<u8, Vec<String>> = BTreeMap::new();
     for r in retired {
-        layers.entry(layer(r)).or_default().push(r.action());
+        layers.entry(r.layer()).or_default().push(r.action());
         let Some(refs) = &r.refs else {
-            unread.entry(layer(r)).or_default().push(r.action());
+            unread.entry(r.layer()).or_default().push(r.action());
             continue;
         };
         for reference in refs {
@@ -205,16 +198,6 @@ fn between_retirements(
         let Some((first, rest)) = actions.split_first().filter(|_| !before.is_empty()) else { continue };
         edges.extend(before.into_iter().map(|b| (first.clone(), b.clone())));
         edges.extend(rest.iter().map(|r| (r.clone(), first.clone())));
-    }
-}
-
-/// Mounts, then agents, then what holds no reference.
-fn layer(r: &Retired<'_>) -> u8 {
-    let def = kinds::def(r.live.summary.kind);
-    match (def.field("mount_path"), def.field("skills")) {
-        (Some(_), _) => 0,
-        (None, Some(_)) => 1,
-        (None, None) => 2,
     }
 }
 
@@ -283,8 +266,7 @@ impl Room<'_> {
         let unknown = if agent.is_empty() { None } else { self.places.get("") };
         let full = draft.action.verb == Verb::Create && self.is_full(place);
         for (old, retirement) in of_agent.chain(unknown.into_iter().flatten()) {
-            let same_place =
-                old.as_ref().is_none_or(|o| is_under(o.path, place.path) || is_under(place.path, o.path));
+            let same_place = old.as_ref().is_none_or(|o| is_under(o.path, place.path) || is_under(place.path, o.path));
             let same_kind = old.as_ref().is_none_or(|o| o.kind == place.kind);
             if same_place || (full && same_kind) {
                 edges.push((draft.action.id.clone(), retirement.clone()));

@@ -44,7 +44,7 @@ impl<'a> Item<'a> {
 
     /// Was it archived or deleted by another?
     pub(super) fn is_gone(&self) -> bool {
-        self.live.is_some_and(|l| l.summary.gone.is_some() || l.summary.live_digest.is_none())
+        self.live.is_some_and(is_gone)
     }
 
     /// What it refers to live. What was not read is as wanted.
@@ -97,11 +97,7 @@ pub(super) fn items<'a>(
     scope: &Selected,
     out: &mut Gathered,
 ) -> Vec<Item<'a>> {
-    let superseded: BTreeMap<&str, &Address> = live
-        .superseded
-        .iter()
-        .filter_map(|s| Some((s.summary.id.as_str(), s.summary.address.as_ref()?)))
-        .collect();
+    let old = Old::new(live);
     all.values()
         .map(|wanted| {
             let def = kinds::def(wanted.address.kind);
@@ -123,9 +119,7 @@ pub(super) fn items<'a>(
             }
             item.digest = owned_digest(wanted, &item.spec);
             item.live_spec = item.body().map(|b| Cow::Borrowed(&b.live));
-            if !superseded.is_empty() {
-                rename_superseded(&mut item, &superseded);
-            }
+            old.rename(&mut item);
             item
         })
         .collect()
@@ -175,15 +169,35 @@ fn pin(spec: &mut Value, r: &Ref, number: u64, content: &Digest) {
     }
 }
 
-/// Reads ids of superseded resources as the address whose new resource took their place.
-fn rename_superseded(item: &mut Item<'_>, superseded: &BTreeMap<&str, &Address>) {
-    let Some(live_spec) = &mut item.live_spec else { return };
-    for r in (item.def.refs)(live_spec) {
-        let Target::Id(_, id) = &r.target else { continue };
-        let Some(address) = superseded.get(id.as_str()) else { continue };
-        rename(live_spec.to_mut(), id, &Target::Own((*address).clone()).to_value());
-        item.stale.push(r.field);
+/// Ids that an address had before: of superseded resources, and of those that another retired.
+struct Old<'a> {
+    addresses: BTreeMap<&'a str, (&'a Address, bool)>,
+}
+
+impl<'a> Old<'a> {
+    fn new(live: &'a Live) -> Self {
+        let superseded = live.superseded.iter().filter_map(|r| Some((&r.summary, r.summary.address.as_ref()?, true)));
+        let gone = live.resources.iter().filter(|(_, r)| is_gone(r)).map(|(a, r)| (&r.summary, a, false));
+        let ids = superseded.chain(gone).map(|(summary, address, stale)| (summary.id.as_str(), (address, stale)));
+        Self { addresses: ids.collect() }
     }
+
+    /// Reads such ids as the address, so that what refers to them does not look as if someone had moved it.
+    fn rename(&self, item: &mut Item<'_>) {
+        let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.addresses.is_empty()) else { return };
+        for r in (item.def.refs)(live_spec) {
+            let Target::Id(_, id) = &r.target else { continue };
+            let Some((address, stale)) = self.addresses.get(id.as_str()) else { continue };
+            rename(live_spec.to_mut(), id, &Target::Own((*address).clone()).to_value());
+            if *stale {
+                item.stale.push(r.field);
+            }
+        }
+    }
+}
+
+fn is_gone(live: &LiveResource) -> bool {
+    live.summary.gone.is_some() || live.summary.live_digest.is_none()
 }
 
 fn rename(value: &mut Value, id: &str, to: &Value) {

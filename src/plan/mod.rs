@@ -101,7 +101,13 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn find(&mut self, code: &'static Code, effect: Effect, address: Option<&Address>, message: String) -> &mut Finding {
+    fn find(
+        &mut self,
+        code: &'static Code,
+        effect: Effect,
+        address: Option<&Address>,
+        message: String,
+    ) -> &mut Finding {
         let at = self.findings.len();
         self.findings.push(Finding {
             code: code.code.to_owned(),
@@ -154,7 +160,11 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     capability::describe(&mut drafts, &items, &retired);
     let actions = order::order(drafts);
 
-    policy::judge(&policy::Case { desired, live, options, all, deltas: &deltas, retired: &retired }, &actions, &mut out);
+    policy::judge(
+        &policy::Case { desired, live, options, all, deltas: &deltas, retired: &retired },
+        &actions,
+        &mut out,
+    );
     standing::standing_lines(desired, live, options, &deltas, !actions.is_empty(), &mut out);
     out.notes.unchanged = count(deltas.iter().filter(|d| d.is_same()).count());
     let whole = deltas.iter().all(|d| !blocked.contains(&d.item.wanted.address) || d.is_same());
@@ -181,7 +191,9 @@ pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {
 /// What the owner's digest in the workspace is when there is nothing to do.
 pub fn owner_digest(desired: &Desired) -> Digest {
     let rows: Vec<_> = desired.resources.values().map(|w| (&w.address, wanted_digest(w), w.protected)).collect();
-    live::owner_digest(rows.iter().map(|(address, digest, protected)| (*address, Some(*digest), Some(*digest), *protected)))
+    live::owner_digest(
+        rows.iter().map(|(address, digest, protected)| (*address, Some(*digest), Some(*digest), *protected)),
+    )
 }
 
 /// As [`Desired::digest`], from digests that are known.
@@ -197,7 +209,8 @@ struct Whole<'a> {
 }
 
 fn finish(of: Whole<'_>, actions: Vec<Action>, mut out: Gathered) -> Plan {
-    out.findings.sort_by(|a, b| (a.effect, &a.code, &a.address, &a.message).cmp(&(b.effect, &b.code, &b.address, &b.message)));
+    out.findings
+        .sort_by(|a, b| (a.effect, &a.code, &a.address, &a.message).cmp(&(b.effect, &b.code, &b.address, &b.message)));
     out.held.sort_by(|a, b| (&a.address, &a.field).cmp(&(&b.address, &b.field)));
     out.notes.blocked.sort();
     let refused = out.findings.iter().any(|f| matches!(f.effect, Effect::Refuses | Effect::Error));

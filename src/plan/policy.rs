@@ -31,9 +31,8 @@ impl Case<'_> {
     /// `destroy`, answered with the owner's name.
     fn destroys(&self) -> bool {
         let owner = self.desired.owner.as_str();
-        let named = |a: &crate::model::config::Allowance| {
-            a.rule == AllowRule::Destroy && a.subject.as_deref() == Some(owner)
-        };
+        let named =
+            |a: &crate::model::config::Allowance| a.rule == AllowRule::Destroy && a.subject.as_deref() == Some(owner);
         self.options.destroy && self.options.allowances.iter().any(named)
     }
 
@@ -67,7 +66,8 @@ pub(super) fn judge(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
 fn empty(case: &Case<'_>, out: &mut Gathered) {
     if case.all.is_empty() && !case.retired.is_empty() {
         let effect = case.effect(AllowRule::Empty, None);
-        let message = format!("nothing is declared: all {} resources of {} would go", case.retired.len(), case.desired.owner);
+        let message =
+            format!("nothing is declared: all {} resources of {} would go", case.retired.len(), case.desired.owner);
         out.find(&codes::EMPTY, effect, None, message).fix(case.allow_fix("empty", None));
     }
 }
@@ -91,9 +91,8 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
         }
         if summary.protected && !r.superseded {
             let message = format!("{address} is protected");
-            out.find(&codes::PROTECTED, Effect::Refuses, Some(address), message).fix(
-                "declare it, take it out of `policy.protect`, and apply that first",
-            );
+            out.find(&codes::PROTECTED, Effect::Refuses, Some(address), message)
+                .fix("declare it, take it out of `policy.protect`, and apply that first");
         }
         let others = case.live.referrers.get(&summary.id).into_iter().flatten();
         let mut others: Vec<String> = others
@@ -107,8 +106,7 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
         others.dedup();
         if !others.is_empty() {
             let message = format!("{address} is used by {}", others.join(", "));
-            out.find(&codes::REFERRED, Effect::Refuses, Some(address), message)
-                .fix("its users let it go first");
+            out.find(&codes::REFERRED, Effect::Refuses, Some(address), message).fix("its users let it go first");
         }
     }
 }
@@ -124,7 +122,10 @@ fn same_names(case: &Case<'_>, out: &mut Gathered) {
         let name = shown_name(delta.item);
         let Some(id) = by_name.get(&(address.kind, name.as_str())) else { continue };
         let effect = case.effect(AllowRule::SameName, Some(address));
-        let message = format!("{address} would be a second {} with the name `{name}`: {id} has it and nobody owns it", address.kind);
+        let message = format!(
+            "{address} would be a second {} with the name `{name}`: {id} has it and nobody owns it",
+            address.kind
+        );
         out.find(&codes::SAME_NAME, effect, Some(address), message)
             .fix(format!("if it is another one: --allow same-name={address}"))
             .at(delta.item.wanted);
@@ -173,8 +174,7 @@ struct Share {
 fn shares(case: &Case<'_>, actions: &[Action]) -> (Vec<Share>, usize) {
     let allowed = |address: &Address| {
         let by_name = |a: &crate::model::config::Allowance| {
-            a.rule == AllowRule::Retire
-                && a.subject.as_ref().is_some_and(|s| glob_matches(s, &address.to_string()))
+            a.rule == AllowRule::Retire && a.subject.as_ref().is_some_and(|s| glob_matches(s, &address.to_string()))
         };
         case.options.allowances.iter().any(by_name)
     };
@@ -220,7 +220,8 @@ fn broken(policy: &Policy, shares: &[Share], total: usize) -> Vec<(Option<Addres
         if s.gone * 100 > s.before * policy.max_retire_percent as usize {
             let percent = s.gone * 100 / s.before;
             let limit = policy.max_retire_percent;
-            let message = format!("{} of {} {} would go: {percent} %, and the limit is {limit} %", s.gone, s.before, s.what);
+            let message =
+                format!("{} of {} {} would go: {percent} %, and the limit is {limit} %", s.gone, s.before, s.what);
             out.push((s.address.clone(), message));
         }
     }
@@ -273,9 +274,10 @@ fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
         let to = delta.address();
         let content = delta.item.wanted.content.as_ref().map(|(files, _)| files.digest);
         let keys = [Some(delta.item.digest), content, Some(nameless(&delta.item.spec))];
-        let from = keys.into_iter().flatten().find_map(|key| {
-            gone.get(&(to.kind, key))?.iter().rev().find(|a| !taken.contains(**a)).copied()
-        });
+        let from = keys
+            .into_iter()
+            .flatten()
+            .find_map(|key| gone.get(&(to.kind, key))?.iter().rev().find(|a| !taken.contains(**a)).copied());
         let Some(from) = from else { continue };
         taken.insert(from);
         let message = format!("{to} is what {from} was: it would be made anew, and the old one retired");

@@ -30,6 +30,16 @@ impl<'a> Retired<'a> {
         Self { address, live, superseded, after, refs }
     }
 
+    /// 0 mounts, 1 agents, 2 what holds no reference.
+    pub(super) fn layer(&self) -> u8 {
+        let def = kinds::def(self.live.summary.kind);
+        match (def.field("mount_path"), def.field("skills")) {
+            (Some(_), _) => 0,
+            (None, Some(_)) => 1,
+            (None, None) => 2,
+        }
+    }
+
     /// Id of its action.
     pub(super) fn action(&self) -> String {
         if self.superseded {
@@ -73,7 +83,8 @@ pub(super) fn keep_what_is_used<'a>(
     if retired.is_empty() {
         return;
     }
-    let going: BTreeSet<&Address> = retired.iter().filter(|r| !r.superseded || r.after.is_some()).map(|r| r.address).collect();
+    let going: BTreeSet<&Address> =
+        retired.iter().filter(|r| !r.superseded || r.after.is_some()).map(|r| r.address).collect();
     let acting: BTreeMap<&Address, &Delta<'_>> =
         deltas.iter().filter(|d| !blocked.contains(d.address())).map(|d| (d.address(), d)).collect();
     let mut used: BTreeMap<Address, &Address> = BTreeMap::new();

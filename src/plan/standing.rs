@@ -136,15 +136,19 @@ fn source(desired: &Desired, live: &Live, options: &Options, acts: bool, out: &m
         SourceRelation::Unknown if last.commit.is_none() => {}
         SourceRelation::Unknown => {
             let message = format!("it cannot be told whether this source came after {}", text(&last.commit));
-            out.find(&codes::SOURCE_UNKNOWN, Effect::Note, None, message).fix("fetch the history: git fetch --unshallow");
+            out.find(&codes::SOURCE_UNKNOWN, Effect::Note, None, message)
+                .fix("fetch the history: git fetch --unshallow");
         }
         SourceRelation::Older => {
-            let message = format!("commit {} is older than {}, which was applied last", text(&now.commit), text(&last.commit));
-            out.find(&codes::SOURCE, effect, None, message).fix("update the checkout, or, if this is meant: --allow source");
+            let message =
+                format!("commit {} is older than {}, which was applied last", text(&now.commit), text(&last.commit));
+            out.find(&codes::SOURCE, effect, None, message)
+                .fix("update the checkout, or, if this is meant: --allow source");
         }
         SourceRelation::OtherRepository => {
             let place = |s: &crate::model::op::Source| format!("{}:{}", text(&s.repository), text(&s.path));
-            let message = format!("{} was last applied from {}, and this is {}", desired.owner, place(last), place(now));
+            let message =
+                format!("{} was last applied from {}, and this is {}", desired.owner, place(last), place(now));
             out.find(&codes::SOURCE, effect, None, message)
                 .fix("give this project an owner of its own, or, if it moved here: --allow source");
         }

@@ -100,7 +100,9 @@ fn edges(action: &Action, index: &Index<'_>, problems: &mut Vec<String>) {
     for need in &action.depends_on {
         match index.place.get(need.as_str()) {
             None => problems.push(format!("{}: depends on `{need}`, which is not in the plan", action.id)),
-            Some(at) if *at >= here => problems.push(format!("{}: comes before `{need}`, on which it depends", action.id)),
+            Some(at) if *at >= here => {
+                problems.push(format!("{}: comes before `{need}`, on which it depends", action.id))
+            }
             Some(_) => {}
         }
     }
@@ -186,10 +188,13 @@ fn retirements(index: &Index<'_>, problems: &mut Vec<String>) {
             }
         }
         // An inline mount says in its name whom it belongs to.
-        let (Step::Retire { .. }, Some((agent, target))) = (&action.step, address.name.split_once('.')) else { continue };
+        let (Step::Retire { .. }, Some((agent, target))) = (&action.step, address.name.split_once('.')) else {
+            continue;
+        };
         for (to, gone) in retired.iter().filter(|(to, _)| !to.name.contains('.')) {
             let is_agent = kinds::def(to.kind).field("skills").is_some() && to.name == agent;
-            let is_target = kinds::def(to.kind).field("skills").is_none() && to.name == target && index.refers(action, to);
+            let is_target =
+                kinds::def(to.kind).field("skills").is_none() && to.name == target && index.refers(action, to);
             if (is_agent || is_target) && gone.iter().any(|g| place(g) < place(action)) {
                 problems.push(format!("{}: goes after {to}, which it uses", action.id));
             }

@@ -1,1 +1,89 @@
-//! To come.
+//! The plan file: round trip, and each way in which one is refused.
+
+use serde_json::{Value, json};
+
+use super::world::*;
+use crate::plan::{self, PlanFileError, read, write};
+
+fn text() -> String {
+    let mut desired = project();
+    let content = desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    desired.put_agent("a", "Be kind.", &[("s", Some(content))]);
+    write(&World::new().plan(&desired))
+}
+
+fn refused(change: impl Fn(&mut Value)) -> PlanFileError {
+    let mut value: Value = serde_json::from_str(&text()).unwrap();
+    change(&mut value);
+    read(value.to_string().as_bytes()).unwrap_err()
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let text = text();
+    let plan = read(text.as_bytes()).unwrap();
+    assert_eq!(write(&plan), text);
+    assert_eq!(plan.digest, plan::digest(&plan));
+    assert!(plan.actions.iter().all(|a| a.digest == plan::action_digest(a)));
+}
+
+#[test]
+fn what_people_read_is_not_in_the_digest() {
+    let mut plan = read(text().as_bytes()).unwrap();
+    plan.actions[0].about.reason = "because".into();
+    plan.tool_version = "9".into();
+    plan.source.commit = Some("abc".into());
+    assert_eq!(plan.digest, plan::digest(&plan));
+    plan.actions[0].depends_on.push("x".into());
+    assert_ne!(plan.digest, plan::digest(&plan));
+}
+
+#[test]
+fn other_formats_are_refused() {
+    let e = refused(|v| v["format"] = json!("checkfu.plan/v2"));
+    assert_eq!(
+        (e.code().code, e.to_string()),
+        (
+            "plan.file_format",
+            "the plan file has the format `checkfu.plan/v2`; this version reads `checkfu.plan/v1`".into()
+        )
+    );
+}
+
+#[test]
+fn unknown_fields_and_broken_json_are_refused() {
+    assert_eq!(refused(|v| v["more"] = json!(1)).code().code, "plan.file_syntax");
+    assert_eq!(refused(|v| v["actions"][0]["step"]["more"] = json!(1)).code().code, "plan.file_syntax");
+    for bad in [&b"{"[..], b"", b"\xff\xfe", b"[]", b"null"] {
+        assert_eq!(read(bad).unwrap_err().code().code, "plan.file_syntax");
+    }
+    let deep = "[".repeat(100_000);
+    assert_eq!(read(deep.as_bytes()).unwrap_err().code().code, "plan.file_syntax");
+}
+
+#[test]
+fn a_changed_plan_is_refused() {
+    let instructions = |v: &mut Value| v["actions"][1]["step"]["spec"]["instructions"] = json!("Be rude.");
+    let e = refused(instructions);
+    assert_eq!((e.code().code, e.to_string().contains("Agent/a#create")), ("plan.file_digest", true));
+    for change in [
+        (|v: &mut Value| v["owner"] = json!("acme/other")) as fn(&mut Value),
+        |v| v["origin"]["workspace"] = json!("ws_2"),
+        |v| v["allowances"] = json!([{"rule": "retire"}]),
+        |v| v["actions"].as_array_mut().unwrap().truncate(1),
+        |v| v["actions"][0]["operation"] = json!("skills.delete"),
+    ] {
+        assert_eq!(refused(change).code().code, "plan.file_digest");
+    }
+}
+
+#[test]
+fn a_plan_that_breaks_the_rules_is_refused_though_its_digests_fit() {
+    let e = refused(|v| v["applyable"] = json!(false));
+    assert_eq!(e.code().code, "plan.file_unsound");
+}
+
+#[test]
+fn a_file_that_is_too_large_is_refused() {
+    assert_eq!(PlanFileError::TooLarge(1).code().code, "plan.file_too_large");
+}

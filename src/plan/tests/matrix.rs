@@ -144,8 +144,11 @@ fn what_another_archived_is_held_as_absent_and_made_anew_by_revert_alone() {
     options.revert.insert(address("Skill/s"));
     let plan = world.plan_with(&desired, &options);
     let gone = world.get("Skill/s").summary.id.clone();
-    assert_eq!(plan.actions[1].precondition, Precondition::Absent { since: Some(gone) });
-    assert!(ids(&plan).contains(&"Agent/a#update"));
+    assert_eq!(plan.actions[0].precondition, Precondition::Absent { since: Some(gone) });
+    assert_eq!(ids(&plan), ["Skill/s#create", "Agent/a#update", "Agent/b#update"]);
+    // it has a new id, so what refers to it is sent again
+    let Step::Update { fields, .. } = &plan.actions[1].step else { panic!() };
+    assert_eq!(fields, &["instructions", "skills"]);
 }
 
 #[test]

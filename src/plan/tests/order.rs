@@ -1,1 +1,288 @@
-//! To come.
+//! Order, edges, and what is said about an action.
+
+use serde_json::json;
+
+use super::world::*;
+use crate::model::op::{Referrer, Resolved};
+use crate::plan::{Cause, FileVerb, Precondition, Step, Verb};
+
+#[test]
+fn a_skill_that_two_pin_and_one_follows() {
+    let mut desired = project();
+    let old = desired.put_files("Skill/s", files(&[("SKILL.md", "1"), ("a.md", "a")]));
+    for (name, content) in [("a", Some(old)), ("b", Some(old)), ("c", None)] {
+        desired.put_agent(name, "i", &[("s", content)]);
+    }
+    let mut world = World::of(&desired);
+    world.live.held_blobs.insert(sha("a"));
+    let new = desired.put_files("Skill/s", files(&[("SKILL.md", "22"), ("b.md", "a")]));
+    for name in ["a", "b"] {
+        desired.put_agent(name, "i", &[("s", Some(new))]);
+    }
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["Skill/s#publish", "Agent/a#repoint", "Agent/b#repoint"]);
+    let publish = &plan.actions[0];
+    assert_eq!((publish.about.live_at_once, publish.about.followers.len()), (1, 3));
+    assert_eq!(publish.about.upload_bytes, Some(2), "what the workspace holds is not sent");
+    let seen: Vec<_> = publish.about.files.iter().map(|f| (f.path.as_str(), f.change)).collect();
+    assert_eq!(seen, [("SKILL.md", FileVerb::Modify), ("b.md", FileVerb::Rename)]);
+    let repoint = &plan.actions[1];
+    assert_eq!(
+        (repoint.verb, repoint.depends_on.as_slice()),
+        (Verb::Repoint, ["Skill/s#publish".to_owned()].as_slice())
+    );
+    let change = &repoint.about.changes[0];
+    assert_eq!((change.path.as_str(), change.cause), ("skills[s].content", Cause::Reference));
+    assert_eq!((&change.before, &change.after), (&Some(json!(old)), &Some(json!(new))));
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn ranks_among_ready_actions() {
+    let mut desired = project();
+    desired.put_files("Skill/pinned", files(&[("SKILL.md", "1")]));
+    desired.put_files("Skill/followed", files(&[("SKILL.md", "1")]));
+    desired.put_files("Skill/old", files(&[("SKILL.md", "1")]));
+    desired.put_agent("a", "i", &[("followed", None)]);
+    let mut world = World::of(&desired);
+    desired.put_files("Skill/pinned", files(&[("SKILL.md", "2")]));
+    desired.put_files("Skill/followed", files(&[("SKILL.md", "2")]));
+    desired.put_agent("a", "j", &[("followed", None)]);
+    desired.drop_("Skill/old");
+    desired.policy.max_retire = 1;
+    let plan = world.plan(&desired);
+    let order =
+        ["owner#policy", "Skill/pinned#publish", "Agent/a#update", "Skill/followed#publish", "Skill/old#retire"];
+    assert_eq!(ids(&plan), order);
+    world.apply(&plan);
+}
+
+#[test]
+fn everything_new_in_order_of_need() {
+    let mut desired = project();
+    let content = desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    desired.put_agent("a", "i", &[("s", Some(content))]);
+    desired.put_store("m", &[("/u", "upkeep")], &[("/u/a", "1")]);
+    desired.put("MemoryMount/a.m", &json!({"agent": "a", "memory_store": "m", "mount_path": "/mnt/m"}));
+    desired.put("Environment/default", &json!({}));
+    let world = World::new();
+    let plan = world.plan(&desired);
+    let order = [
+        "Environment/default#create",
+        "MemoryStore/m#create",
+        "MemoryStore/m#publish",
+        "Skill/s#create",
+        "Agent/a#create",
+        "MemoryMount/a.m#create",
+    ];
+    assert_eq!(ids(&plan), order);
+    let mount = &plan.actions[5];
+    assert_eq!(mount.depends_on, ["Agent/a#create", "MemoryStore/m#create", "MemoryStore/m#publish"]);
+    assert_eq!(mount.about.capabilities, ["a gains read_only access to m"]);
+    assert!(plan.ids.0.is_empty(), "what this plan makes has no id yet");
+    let mut world = world;
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn users_go_before_what_they_use() {
+    let mut desired = project();
+    let content = desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    desired.put_agent("a", "i", &[("s", Some(content))]);
+    desired.put_agent("b", "i", &[("s", Some(content))]);
+    desired.put_store("m", &[], &[]);
+    desired.put("MemoryMount/a.m", &json!({"agent": "a", "memory_store": "m", "mount_path": "/mnt/m"}));
+    let mut world = World::of(&desired);
+    let none = project();
+    let mut all = options();
+    all.destroy = true;
+    all.allowances.push("destroy=acme/support".parse().unwrap());
+    let order =
+        ["MemoryMount/a.m#retire", "Agent/a#retire", "Agent/b#retire", "MemoryStore/m#retire", "Skill/s#retire"];
+    let plan = world.plan_with(&desired, &all);
+    assert_eq!(ids(&plan), order);
+    assert_eq!(plan.actions[4].depends_on, ["Agent/a#retire", "Agent/b#retire"]);
+    // without bodies the layers alone are known
+    let lean = crate::plan::plan(&none, &strip(&world), &all);
+    assert_eq!(ids(&lean), order);
+    assert_eq!(crate::plan::check(&lean), Vec::<String>::new());
+    assert_eq!(lean.actions[3].depends_on, ["Agent/a#retire", "Agent/b#retire", "MemoryMount/a.m#retire"]);
+    assert_eq!(lean.actions[4].depends_on, ["MemoryStore/m#retire"]);
+    // only the skill goes: its users first let it go
+    desired.drop_("Skill/s");
+    desired.put_agent("a", "i", &[]);
+    desired.put_agent("b", "i", &[]);
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["Agent/a#update", "Agent/b#update", "Skill/s#retire"]);
+    assert_eq!(plan.actions[2].depends_on, ["Agent/a#update", "Agent/b#update"]);
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+fn strip(world: &World) -> crate::live::Live {
+    let mut live = world.live.clone();
+    live.resources.values_mut().for_each(|r| r.body = None);
+    live
+}
+
+#[test]
+fn a_retirement_that_makes_room_goes_first() {
+    let mut desired = project();
+    desired.put_agent("a", "i", &[]);
+    desired.put_store("m", &[], &[]);
+    desired.put_store("n", &[], &[]);
+    let mount = |store: &str, at: &str| json!({"agent": "a", "memory_store": store, "mount_path": at});
+    desired.put("MemoryMount/one", &mount("m", "/mnt/m"));
+    desired.put("Environment/one", &json!({"name": "default"}));
+    let mut world = World::of(&desired);
+    desired.drop_("MemoryMount/one");
+    desired.put("MemoryMount/two", &mount("n", "/mnt/m/n"));
+    desired.drop_("Environment/one");
+    desired.put("Environment/two", &json!({"name": "default", "description": "other"}));
+    let plan = world.plan(&desired);
+    let order =
+        ["MemoryMount/one#retire", "MemoryMount/two#create", "Environment/one#retire", "Environment/two#create"];
+    assert_eq!(ids(&plan), order);
+    world.apply(&plan);
+    // eight stores an agent: the ninth waits for one to go
+    for i in 0..8 {
+        let store = format!("s{i}");
+        desired.put_store(&store, &[], &[]);
+        if i < 7 {
+            desired.put(&format!("MemoryMount/m{i}"), &mount(&store, &format!("/mnt/s{i}")));
+        }
+    }
+    let plan = world.plan(&desired);
+    world.apply(&plan);
+    desired.drop_("MemoryMount/m0");
+    desired.put("MemoryMount/m7", &mount("s7", "/mnt/s7"));
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["MemoryMount/m0#retire", "MemoryMount/m7#create"]);
+}
+
+#[test]
+fn a_replacement_and_who_refers_to_it() {
+    let mut desired = project();
+    let set = files(&[("SKILL.md", "1")]);
+    let content = desired.put_files("Skill/s", set.clone());
+    desired.put_agent("a", "i", &[("s", Some(content))]);
+    desired.put_agent("b", "i", &[("s", None)]);
+    let mut world = World::of(&desired);
+    desired.put("Skill/s", &json!({"display_name": "Better", "content": content})).content =
+        Some((set, "skills/s".into()));
+    let plan = world.plan(&desired);
+    let order = ["Skill/s#replace", "Agent/a#repoint", "Agent/b#repoint", "Skill/s#retire-skill_1"];
+    assert_eq!(ids(&plan), order);
+    let Step::Create { replaces, .. } = &plan.actions[0].step else { panic!() };
+    assert_eq!(
+        (replaces.as_deref(), &plan.actions[0].precondition),
+        (Some("skill_1"), &Precondition::Version { version: 1 })
+    );
+    let lean = crate::plan::plan(&desired, &world.snapshot(&desired), &options());
+    assert_eq!(ids(&lean), order);
+    // it stopped half-way: the old one waits, and one agent still has its id
+    let mut half = plan.clone();
+    half.actions.truncate(2);
+    world.apply(&half);
+    world.outside("Agent/b", "skills", json!([{"skill": {"id": "skill_1"}, "follow": "latest"}]));
+    let rest = world.plan(&desired);
+    assert_eq!(ids(&rest), ["Agent/b#repoint", "Skill/s#retire-skill_1"]);
+    assert!(rest.held.is_empty());
+    world.apply(&rest);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn a_superseded_one_that_the_workspace_says_is_used_is_left_by_its_user_first() {
+    let mut desired = project();
+    desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    desired.put_agent("a", "i", &[("s", None)]);
+    let mut world = World::of(&desired);
+    let mut old = world.get("Skill/s").clone();
+    old.summary.id = "skill_0".into();
+    old.summary.superseded = true;
+    world.live.superseded.push(old);
+    let referrer = Referrer {
+        to: "skill_0".into(),
+        id: world.get("Agent/a").summary.id.clone(),
+        kind: crate::model::Kind::Agent,
+        owner: Some(owner()),
+        address: Some(address("Agent/a")),
+        name: "a".into(),
+        follows: true,
+    };
+    world.live.referrers.insert("skill_0".into(), vec![referrer]);
+    assert_eq!(ids(&world.plan(&desired)), ["Agent/a#repoint", "Skill/s#retire-skill_0"]);
+}
+
+#[test]
+fn numbers_of_the_workspace_become_content() {
+    let mut desired = project();
+    let content = desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    let spec = json!({"model": "m", "skills": [{"skill": "s", "version": 1}]});
+    desired.put("Agent/a", &spec);
+    let mut world = World::new();
+    let mut skill = desired.clone();
+    skill.drop_("Agent/a");
+    let plan = world.plan(&skill);
+    world.apply(&plan);
+    assert_eq!(codes(&world.plan(&desired)), ["plan.version_missing"]);
+    let found = Resolved {
+        key: "Skill/s".into(),
+        id: Some("skill_1".into()),
+        version: Some("skill_1.v1".into()),
+        content: Some(content),
+        ..Resolved::default()
+    };
+    world.live.resolved.insert("Skill/s#1".into(), found);
+    let plan = world.plan(&desired);
+    let Step::Create { spec, .. } = &plan.actions[0].step else { panic!() };
+    assert_eq!(spec["skills"], json!([{"skill": "s", "content": content}]));
+    assert_eq!(plan.ids.0[&format!("Skill/s@{content}")], "skill_1.v1");
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn places_and_deep_paths() {
+    let mut desired = project();
+    let tools =
+        |bash: bool| json!([{"type": "agent_toolset_20260401", "configs": [{"name": "bash", "enabled": bash}]}]);
+    desired.put("Agent/a", &json!({"model": "m", "tools": tools(true), "instructions": "one\ntwo"}));
+    let world = World::of(&desired);
+    let wanted = desired.put("Agent/a", &json!({"model": "m", "tools": tools(false), "instructions": "one\n2"}));
+    let mut at = crate::diag::Location::file("agents/a.md");
+    (at.line, at.column) = (7, 3);
+    wanted.places.insert("tools".into(), at);
+    let plan = world.plan(&desired);
+    let about = &plan.actions[0].about;
+    let seen: Vec<_> = about.changes.iter().map(|c| (c.path.as_str(), c.at.as_deref().unwrap())).collect();
+    assert_eq!(seen, [("instructions", "Agent/a.yaml:1:1"), ("tools[bash].enabled", "agents/a.md:7:3")]);
+    assert_eq!(about.capabilities, ["may no longer use bash"]);
+}
+
+#[test]
+fn capabilities() {
+    let mut desired = project();
+    let agent = |policy: &str, skills: serde_json::Value| {
+        json!({"model": "m", "skills": skills, "mcp_servers": [{"name": "crm", "url": "https://crm.example.com"}], "tools": [
+            {"type": "mcp_toolset", "mcp_server_name": "crm", "configs": [{"name": "find", "permission_policy": {"type": policy}}]}]})
+    };
+    let env = |net: serde_json::Value| json!({"config": {"type": "cloud", "networking": net}});
+    desired.put("Agent/a", &agent("always_ask", json!([{"anthropic": "xlsx"}])));
+    desired.put("Environment/e", &env(json!({"type": "limited", "allowed_hosts": ["a.example.com"]})));
+    let world = World::of(&desired);
+    desired.put("Agent/a", &agent("always_allow", json!([{"anthropic": "pdf"}])));
+    desired.put("Environment/e", &env(json!({"type": "unrestricted"})));
+    let plan = world.plan(&desired);
+    assert_eq!(plan.actions[0].about.capabilities, ["network loosened: limited → unrestricted"]);
+    let lines = &plan.actions[1].about.capabilities;
+    let want = [
+        "no longer asks before crm/find (always_ask → always_allow)",
+        "has the skill pdf",
+        "no longer has the skill xlsx",
+    ];
+    assert_eq!(lines, &want);
+}

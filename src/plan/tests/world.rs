@@ -12,7 +12,7 @@ use crate::model::config::Policy;
 use crate::model::kinds::{self, Applied, Selector, Target};
 use crate::model::op::{ActorKind, MemoryInfo, Moved, Source, Summary};
 use crate::model::tree::{Entry, FileSet};
-use crate::model::{Address, Digest, Kind, Owner};
+use crate::model::{Address, Digest, Owner};
 use crate::plan::{self, Action, Options, Origin, Plan, Precondition, Scope, SourceRelation, Step, check};
 
 pub(super) fn address(text: &str) -> Address {
@@ -120,7 +120,12 @@ impl Desired {
     }
 
     /// Declares an agent with skills: `(name, content)`, or follow `latest` where there is none.
-    pub(super) fn put_agent(&mut self, name: &str, instructions: &str, skills: &[(&str, Option<Digest>)]) -> &mut Wanted {
+    pub(super) fn put_agent(
+        &mut self,
+        name: &str,
+        instructions: &str,
+        skills: &[(&str, Option<Digest>)],
+    ) -> &mut Wanted {
         let skill = |(skill, content): &(&str, Option<Digest>)| match content {
             Some(content) => json!({ "skill": skill, "content": content }),
             None => json!({ "skill": skill, "follow": "latest" }),
@@ -184,12 +189,14 @@ impl World {
         let body = resource.body.as_mut().unwrap();
         let spec = body.live.as_object_mut().unwrap();
         let (map, key) = match path.split_once('.') {
-            Some((top, key)) => {
-                (spec.entry(top).or_insert_with(|| json!({})).as_object_mut().unwrap(), key)
-            }
+            Some((top, key)) => (spec.entry(top).or_insert_with(|| json!({})).as_object_mut().unwrap(), key),
             None => (spec, path),
         };
-        if value.is_null() { map.remove(key) } else { map.insert(key.to_owned(), value) };
+        if value.is_null() {
+            map.remove(key)
+        } else {
+            map.insert(key.to_owned(), value)
+        };
         body.moved.push(moved(path));
         resource.summary.version += 1;
         refresh(resource);
@@ -380,7 +387,9 @@ impl World {
 
     /// What an action wrote refers to what is live, and to versions that are there.
     fn check_references(&self, action: &Action) {
-        let (Some(address), Step::Create { .. } | Step::Update { .. }) = (&action.address, &action.step) else { return };
+        let (Some(address), Step::Create { .. } | Step::Update { .. }) = (&action.address, &action.step) else {
+            return;
+        };
         let body = self.live.resources[address].body.as_ref().unwrap();
         for r in (kinds::def(address.kind).refs)(&body.live) {
             let Target::Own(to) = &r.target else { continue };
@@ -500,9 +509,4 @@ pub(super) fn ids(plan: &Plan) -> Vec<&str> {
 /// Codes of findings.
 pub(super) fn codes(plan: &Plan) -> Vec<&str> {
     plan.findings.iter().map(|f| f.code.as_str()).collect()
-}
-
-/// Is this kind of a kind that a test can put files into?
-pub(super) fn has_files(kind: Kind) -> bool {
-    kinds::def(kind).field("content").is_some()
 }
