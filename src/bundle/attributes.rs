@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::bundle::lines::Rule;
+use crate::bundle::paths;
 
 /// The state that a line gives an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,7 +181,7 @@ fn glob(pattern: &str) -> Option<globset::Glob> {
         None if pattern.contains('/') => pattern.to_owned(),
         None => format!("**/{pattern}"),
     };
-    GlobBuilder::new(&anchored).literal_separator(true).backslash_escape(true).build().ok()
+    GlobBuilder::new(&paths::literal_braces(&anchored)).literal_separator(true).backslash_escape(true).build().ok()
 }
 
 #[cfg(test)]

@@ -165,7 +165,8 @@ impl Cache {
                 files.clone_from(&new.used);
             }
         }
-        if !folder.is_dir() && !(may_create(folder) && std::fs::create_dir_all(folder).is_ok()) {
+        let there = folder.is_dir() || (may_create(folder) && std::fs::create_dir_all(folder).is_ok());
+        if !there {
             return;
         }
         let file = File { format: FORMAT.to_owned(), top: self.top.clone(), files };

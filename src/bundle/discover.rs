@@ -116,6 +116,12 @@ impl Search<'_> {
             Fate::In => None,
             Fate::TrackedOnly(why) => Some(why),
         };
+        if kind.is_dir() && path.len() >= paths::MAX_PATH {
+            let message =
+                format!("folders deeper than 1,024 bytes of path are not searched, as in `{}…`", shortened(&path));
+            let d = Diagnostic::new(&codes::BAD_PATH, message).severity(Severity::Warning);
+            return self.out.push(d.at(Location::file(path), ""));
+        }
         if kind.is_dir() {
             return self.pending.push((path, place, inherited));
         }
@@ -210,4 +216,8 @@ fn deeper_glob(folder: &str) -> String {
     let mut parts = folder.split('/');
     let first = parts.next().unwrap_or_default();
     std::iter::once(first).chain(parts.map(|_| "*")).collect::<Vec<_>>().join("/")
+}
+
+fn shortened(path: &str) -> String {
+    path.chars().take(60).collect()
 }

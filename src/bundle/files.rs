@@ -20,7 +20,7 @@ impl Project {
         let mut report = BundleReport::default();
         let mut walked = match self.walk(&want) {
             Ok(walked) => walked,
-            Err(d) => return (None, report, Diagnostics(vec![d])),
+            Err(d) => return (None, report, Diagnostics(vec![*d])),
         };
         let mut out = std::mem::take(&mut walked.diagnostics);
         let mut candidates = std::mem::take(&mut walked.candidates);
@@ -28,25 +28,28 @@ impl Project {
         report.left_out = walked.left_out;
         report.left_out.sort();
         report.untracked = self.untracked(&candidates);
-        self.say_empty(&want, &candidates, &report, &mut out);
-        self.say_untracked(&want, &report, &mut out);
+        say_empty(&want, &candidates, &report, &mut out);
+        say_untracked(&want, &report, &mut out);
         self.check_names(&want, &candidates, &mut out);
         let entries = self.hash(&want, &candidates, &mut out);
+        out.extend(self.bad_rules());
         out.sort();
         let set = if out.has_errors() { None } else { Some(FileSet::new(entries)) };
         (set, report, out)
     }
 
-    fn walk(&self, want: &BundleWant) -> Result<Walked, Diagnostic> {
-        let start = self.place(&want.path, true).map_err(|e| self.no_place(&want.path, e))?;
-        let kind = start.disk.symlink_metadata().map_err(|e| self.unreadable(&start.top, &e))?.file_type();
+    fn walk(&self, want: &BundleWant) -> Result<Walked, Box<Diagnostic>> {
+        let start = self.place(&want.path, true).map_err(|e| Box::new(self.no_place(&want.path, e)))?;
+        let metadata = start.disk.symlink_metadata().map_err(|e| Box::new(self.unreadable(&start.top, &e)))?;
+        let kind = metadata.file_type();
         let at = Location::file(self.shown(&start.top));
         if !kind.is_dir() && !kind.is_file() {
-            return Err(Diagnostic::new(&codes::SPECIAL, format!("`{}` is no folder", want.path)).at(at, ""));
+            let special = Diagnostic::new(&codes::SPECIAL, format!("`{}` is no folder", want.path));
+            return Err(Box::new(special.at(at, "")));
         }
         if kind.is_file() && want.purpose != Purpose::Tree {
             let message = format!("`{}` is a file, a folder is due", want.path);
-            return Err(Diagnostic::new(&codes::NOT_A_FOLDER, message).at(at, ""));
+            return Err(Box::new(Diagnostic::new(&codes::NOT_A_FOLDER, message).at(at, "")));
         }
         Ok(walk::walk(self, want, start))
     }
@@ -64,35 +67,6 @@ impl Project {
             candidates.iter().filter(|c| self.tracked(&c.place.top).is_none()).map(|c| self.at(c).0).collect();
         untracked.sort();
         untracked
-    }
-
-    fn say_empty(&self, want: &BundleWant, candidates: &[Candidate], report: &BundleReport, out: &mut Diagnostics) {
-        if !candidates.is_empty() || out.has_errors() {
-            return;
-        }
-        let at = Location::file(paths::normalize(&want.path).unwrap_or_default());
-        let empty = match report.left_out.first() {
-            None => Diagnostic::new(&codes::EMPTY, format!("`{}` holds no file", want.path)),
-            Some((first, why)) => {
-                let message = format!("everything in `{}` is left out", want.path);
-                let reason = format!("`{first}`: {why}");
-                Diagnostic::new(&codes::EMPTY, message).severity(Severity::Error).hint(reason)
-            }
-        };
-        out.push(empty.at(at, ""));
-    }
-
-    fn say_untracked(&self, want: &BundleWant, report: &BundleReport, out: &mut Diagnostics) {
-        let Some(first) = report.untracked.first() else { return };
-        let names: Vec<String> = report.untracked.iter().take(3).map(|u| format!("`{u}`")).collect();
-        let more = match report.untracked.len() {
-            0..=3 => String::new(),
-            n => format!(" and {} more", n - 3),
-        };
-        let n = report.untracked.len();
-        let files = if n == 1 { "a file" } else { &format!("{n} files") };
-        let message = format!("`{}` holds {files} that Git does not track: {}{more}", want.path, names.join(", "));
-        out.push(Diagnostic::new(&codes::UNTRACKED, message).at(Location::file(first.as_str()), ""));
     }
 
     fn check_names(&self, want: &BundleWant, candidates: &[Candidate], out: &mut Diagnostics) {
@@ -142,9 +116,14 @@ impl Project {
     fn check_twins(&self, candidates: &[Candidate], out: &mut Diagnostics) {
         let mut seen: BTreeMap<String, &str> = BTreeMap::new();
         let mut told = BTreeSet::new();
+        let mut before = "";
         for candidate in candidates {
-            let ends = candidate.path.match_indices('/').map(|(at, _)| at).chain([candidate.path.len()]);
-            for path in ends.map(|end| &candidate.path[..end]) {
+            let new = candidate.path.as_str();
+            // sorted: what the path shares with the one before was looked at
+            let shared = new.bytes().zip(before.bytes()).take_while(|(a, b)| a == b).count();
+            before = new;
+            let ends = new.match_indices('/').map(|(at, _)| at).chain([new.len()]);
+            for path in ends.filter(|end| *end >= shared).map(|end| &new[..end]) {
                 let folded = paths::folded(path);
                 let first = *seen.entry(folded.clone()).or_insert(path);
                 if first != path && told.insert(folded) {
@@ -257,6 +236,37 @@ impl Project {
         };
         Ok((entry, warning))
     }
+}
+
+/// A set without files: an error when something was left out, since that is hardly ever meant.
+fn say_empty(want: &BundleWant, candidates: &[Candidate], report: &BundleReport, out: &mut Diagnostics) {
+    if !candidates.is_empty() || out.has_errors() {
+        return;
+    }
+    let at = Location::file(paths::normalize(&want.path).unwrap_or_default());
+    let empty = match report.left_out.first() {
+        None => Diagnostic::new(&codes::EMPTY, format!("`{}` holds no file", want.path)),
+        Some((first, why)) => {
+            let message = format!("everything in `{}` is left out", want.path);
+            let reason = format!("`{first}`: {why}");
+            Diagnostic::new(&codes::EMPTY, message).severity(Severity::Error).hint(reason)
+        }
+    };
+    out.push(empty.at(at, ""));
+}
+
+/// One warning, however many files.
+fn say_untracked(want: &BundleWant, report: &BundleReport, out: &mut Diagnostics) {
+    let Some(first) = report.untracked.first() else { return };
+    let names: Vec<String> = report.untracked.iter().take(3).map(|u| format!("`{u}`")).collect();
+    let more = match report.untracked.len() {
+        0..=3 => String::new(),
+        n => format!(" and {} more", n - 3),
+    };
+    let n = report.untracked.len();
+    let files = if n == 1 { "a file" } else { &format!("{n} files") };
+    let message = format!("`{}` holds {files} that Git does not track: {}{more}", want.path, names.join(", "));
+    out.push(Diagnostic::new(&codes::UNTRACKED, message).at(Location::file(first.as_str()), ""));
 }
 
 /// Why a candidate has no entry.

@@ -24,6 +24,8 @@ mod paths;
 mod project;
 mod remote;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod walk;
 mod want;
 

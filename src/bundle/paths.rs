@@ -48,6 +48,20 @@ pub(crate) fn join(base: &str, rest: &str) -> String {
     }
 }
 
+/// A pattern of Git for a matcher that knows `{a,b}`, which Git does not.
+pub(crate) fn literal_braces(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut escaped = false;
+    for c in pattern.chars() {
+        if !escaped && matches!(c, '{' | '}') {
+            out.push('\\');
+        }
+        escaped = c == '\\' && !escaped;
+        out.push(c);
+    }
+    out
+}
+
 /// What Windows cannot hold in a path, said for the first part that has it.
 pub(crate) fn windows_refuses(path: &str) -> Option<String> {
     path.split('/').find_map(|part| {
@@ -125,6 +139,11 @@ mod tests {
         assert_eq!(folded("straße"), folded("STRASSE"));
         assert_ne!(folded("a"), folded("b"));
         assert_eq!(nfc("e\u{301}"), "é");
+    }
+
+    #[test]
+    fn braces_are_escaped_once() {
+        assert_eq!(literal_braces(r"a{b}\{\\{"), r"a\{b\}\{\\\{");
     }
 
     #[test]

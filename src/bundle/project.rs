@@ -120,6 +120,7 @@ impl Project {
     /// A manifest or a text: UTF-8, at most 64 MB, within the root, a link included. Line ends and a BOM are
     /// as on disk. Errors: `bundle.missing`, `bundle.outside`, `bundle.bad_path`, `bundle.not_a_folder`,
     /// `bundle.special`, `bundle.not_utf8`, `bundle.too_large`, `bundle.unreadable`.
+    #[allow(clippy::result_large_err)] // once a file, and the caller collects them as they are
     pub fn read_text(&self, path: &str) -> Result<Arc<str>, Diagnostic> {
         let place = self.place(path, true).map_err(|e| self.no_place(path, e))?;
         let at = || Location::file(self.shown(&place.top));
@@ -140,7 +141,7 @@ impl Project {
             Ok(text) => Ok(text.into()),
             Err(e) => {
                 let valid = e.utf8_error().valid_up_to();
-                let line = 1 + e.as_bytes()[..valid].iter().filter(|b| **b == b'\n').count();
+                let line = 1 + memchr::memchr_iter(b'\n', &e.as_bytes()[..valid]).count();
                 let message = format!("`{path}` is not UTF-8 text: byte {valid}, in line {line}");
                 let place = Location { line: u32::try_from(line).unwrap_or(u32::MAX), ..at() };
                 Err(Diagnostic::new(&codes::NOT_UTF8, message).at(place, ""))
@@ -184,24 +185,20 @@ impl Project {
     /// part may be a link within the root; without, it is taken as it is.
     pub(crate) fn place(&self, path: &str, follow: bool) -> Result<Place, NoPlace> {
         let path = paths::normalize(path).ok_or(NoPlace::Form)?;
-        let mut at = self.folder.clone();
-        for part in path.split('/').filter(|p| *p != ".") {
-            if part == ".." {
-                at.pop();
-                continue;
-            }
+        let up = path.split('/').take_while(|p| *p == "..").count();
+        let mut at = self.folder.ancestors().nth(up).ok_or(NoPlace::Outside)?.to_owned();
+        let down: Vec<&str> = path.split('/').skip(up).filter(|p| *p != ".").collect();
+        // decided before anything is looked at: what is outside is not even told to exist
+        if !at.join(down.join("/")).starts_with(&self.root) {
+            return Err(NoPlace::Outside);
+        }
+        for part in down {
             let next = at.join(part);
             at = match next.symlink_metadata() {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => other_form(&at, part).ok_or(NoPlace::Io(e))?,
                 Err(e) => return Err(NoPlace::Io(e)),
                 Ok(_) => next,
             };
-            if !at.starts_with(&self.root) {
-                return Err(NoPlace::Outside);
-            }
-        }
-        if !at.starts_with(&self.root) {
-            return Err(NoPlace::Outside);
         }
         let disk = match (follow, at.parent(), at.file_name()) {
             (false, Some(parent), Some(name)) if at != self.root => parent.canonicalize().map(|p| p.join(name)),
@@ -288,7 +285,7 @@ impl Project {
         if self.tracked(&entry.top).is_some() { Fate::In } else { Fate::Out(why) }
     }
 
-    /// Warnings about the repository and its rule files, for those read so far.
+    /// Warnings about the repository, and about the rule files that were read so far.
     pub(crate) fn surroundings(&self) -> Diagnostics {
         let mut out = Diagnostics::default();
         if let Some(git) = &self.git
@@ -297,7 +294,14 @@ impl Project {
             let message = format!("the Git repository at `{}` cannot be read, going on without: {why}", self.shown(""));
             out.push(Diagnostic::new(&codes::GIT_UNREADABLE, message));
         }
-        for bad in self.rules.bad_lines() {
+        out.extend(self.bad_rules());
+        out
+    }
+
+    /// Warnings about lines of rule files, each told once.
+    pub(crate) fn bad_rules(&self) -> Diagnostics {
+        let mut out = Diagnostics::default();
+        for bad in self.rules.take_bad_lines() {
             let file = self.shown(&bad.file);
             let message = format!("`{file}`: {}", bad.why);
             out.push(Diagnostic::new(&codes::BAD_IGNORE, message).at(Location::file(file), ""));

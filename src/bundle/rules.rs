@@ -18,7 +18,7 @@ const MAX_RULES: u64 = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Rules {
     top: PathBuf,
-    levels: Mutex<BTreeMap<String, Arc<Level>>>,
+    scopes: Mutex<BTreeMap<String, Scope>>,
     bad: Mutex<Vec<BadLine>>,
 }
 
@@ -39,9 +39,10 @@ struct Level {
     attributes: Option<Attributes>,
 }
 
-/// All rules that speak about the entries of one folder.
-#[derive(Debug, Clone)]
-pub(crate) struct Scope(Vec<Arc<Level>>);
+/// All rules that speak about the entries of one folder, the top level's first. Folders without rule files
+/// add nothing, so that depth costs nothing.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scope(Arc<[Arc<Level>]>);
 
 /// What the rules say of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,33 +60,43 @@ pub(crate) enum Verdict {
 impl Rules {
     /// Of the check-out whose top level (in canonical form) this is.
     pub(crate) fn new(top: &Path) -> Self {
-        Self { top: top.to_owned(), levels: Mutex::default(), bad: Mutex::default() }
+        Self { top: top.to_owned(), scopes: Mutex::default(), bad: Mutex::default() }
     }
 
     /// The rules for the entries of a folder, which is relative to the top level (`` = the top).
     pub(crate) fn scope(&self, folder: &str) -> Scope {
-        let mut levels = vec![self.level("")];
-        let mut at = 0;
-        while at < folder.len() {
-            let end = folder[at..].find('/').map_or(folder.len(), |i| at + i);
-            levels.push(self.level(&folder[..end]));
-            at = end + 1;
+        let mut scopes = self.scopes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut missing = Vec::new();
+        let mut at = folder;
+        let mut scope = loop {
+            if let Some(known) = scopes.get(at) {
+                break known.clone();
+            }
+            missing.push(at);
+            match at.rsplit_once('/') {
+                Some((above, _)) => at = above,
+                None if at.is_empty() => break Scope::default(),
+                None => at = "",
+            }
+        };
+        for folder in missing.into_iter().rev() {
+            if let Some(level) = self.level(folder) {
+                scope = Scope(scope.0.iter().cloned().chain([Arc::new(level)]).collect());
+            }
+            scopes.insert(folder.to_owned(), scope.clone());
         }
-        Scope(levels)
+        scope
     }
 
-    /// Lines that could not be read so far, sorted.
-    pub(crate) fn bad_lines(&self) -> Vec<BadLine> {
-        let mut bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    /// Lines that could not be read and were not taken before, sorted.
+    pub(crate) fn take_bad_lines(&self) -> Vec<BadLine> {
+        let mut bad = std::mem::take(&mut *self.bad.lock().unwrap_or_else(PoisonError::into_inner));
         bad.sort();
         bad
     }
 
-    fn level(&self, folder: &str) -> Arc<Level> {
-        let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(level) = levels.get(folder) {
-            return level.clone();
-        }
+    /// The rule files of one folder, if there are any.
+    fn level(&self, folder: &str) -> Option<Level> {
         let attributes = self.text(folder, ".gitattributes").map(|text| {
             let (attributes, bad) = Attributes::parse(&text, folder.is_empty());
             for (line, text) in bad {
@@ -93,14 +104,10 @@ impl Rules {
             }
             attributes
         });
-        let level = Arc::new(Level {
-            folder: folder.to_owned(),
-            own: self.ignore_file(folder, ".checkfuignore"),
-            git: self.ignore_file(folder, ".gitignore"),
-            attributes,
-        });
-        levels.insert(folder.to_owned(), level.clone());
-        level
+        let own = self.ignore_file(folder, ".checkfuignore");
+        let git = self.ignore_file(folder, ".gitignore");
+        let some = attributes.is_some() || !own.is_empty() || !git.is_empty();
+        some.then(|| Level { folder: folder.to_owned(), own, git, attributes })
     }
 
     fn ignore_file(&self, folder: &str, name: &str) -> Gitignore {
@@ -109,7 +116,7 @@ impl Rules {
         let file = dir.join(name);
         let mut builder = GitignoreBuilder::new(&dir);
         for line in text.trim_start_matches('\u{feff}').lines() {
-            if let Err(e) = builder.add_line(Some(file.clone()), line) {
+            if let Err(e) = builder.add_line(Some(file.clone()), &paths::literal_braces(line)) {
                 self.bad(folder, name, e.to_string());
             }
         }
@@ -165,8 +172,9 @@ impl Scope {
     /// The attributes of a file, by its path relative to the top level.
     pub(crate) fn attributes(&self, path: &str) -> Of {
         let mut of = Of::default();
-        let macros = self.0.first().and_then(|l| l.attributes.as_ref()).map(Attributes::macros);
-        for level in &self.0 {
+        let macros =
+            self.0.first().filter(|l| l.folder.is_empty()).and_then(|l| l.attributes.as_ref()).map(Attributes::macros);
+        for level in self.0.iter() {
             let Some(attributes) = &level.attributes else { continue };
             let inner = match level.folder.as_str() {
                 "" => path,
@@ -217,7 +225,7 @@ mod tests {
     #[test]
     fn bad_lines_and_odd_files_are_told() {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(".gitignore"), "a[\nok\n").unwrap();
+        fs::write(dir.path().join(".gitignore"), "[z-a]\nok\n{x,y}\n").unwrap();
         fs::write(dir.path().join(".gitattributes"), "\"x text\n").unwrap();
         fs::create_dir(dir.path().join(".checkfuignore")).unwrap();
         let rules = Rules::new(dir.path());
@@ -225,7 +233,8 @@ mod tests {
             rules.scope("").verdict(&dir.path().join("ok"), false),
             Verdict::GitIgnored("`ok` in .gitignore".into())
         );
-        let files: Vec<_> = rules.bad_lines().into_iter().map(|b| b.file).collect();
+        assert_eq!(rules.scope("").verdict(&dir.path().join("x"), false), Verdict::Silent, "Git has no alternatives");
+        let files: Vec<_> = rules.take_bad_lines().into_iter().map(|b| b.file).collect();
         assert_eq!(files, [".checkfuignore", ".gitattributes", ".gitignore"]);
     }
 }

@@ -189,6 +189,11 @@ impl Walk<'_> {
             return self.refuse(Diagnostic::new(&codes::BAD_PATH, message), &place);
         }
         if kind.is_dir() {
+            if path.len() >= paths::MAX_PATH {
+                let message =
+                    format!("the folders of `{}` are too deep: no path below 1,024 bytes is left", self.want.path);
+                return self.refuse(Diagnostic::new(&codes::BAD_PATH, message), &place);
+            }
             return self.pending.push(Folder { path, place, inherited });
         }
         if !self.want.include.is_empty() && !self.include.covers(&path) {

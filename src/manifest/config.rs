@@ -78,7 +78,6 @@ fn read(index: &LineIndex, root: &Node, found: &mut Diagnostics) -> Option<Confi
         let d = Diagnostic::new(&code::API_VERSION, message).fix(format!("apiVersion: {API_VERSION}"));
         found.push(checked.at(d, "/apiVersion", false));
     }
-    let clean = findings.is_empty();
     checked.report(findings, Vec::new(), "", found);
     match serde_path_to_error::deserialize::<_, Config>(&checked.json) {
         Ok(config) => {
@@ -88,7 +87,7 @@ fn read(index: &LineIndex, root: &Node, found: &mut Diagnostics) -> Option<Confi
         }
         Err(error) => {
             // Addresses, owners and digests are texts to the schema; their form is known to their types alone.
-            if clean || !found.has_errors() {
+            if !found.has_errors() {
                 let pointer = pointer_of(error.path());
                 let d = Diagnostic::new(&code::WRONG_VALUE, error.inner().to_string());
                 found.push(checked.at(d, &pointer, false));

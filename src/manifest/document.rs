@@ -82,7 +82,7 @@ pub struct FieldMode {
     pub mode: Mode,
     /// Why; needed for `ignore`.
     pub reason: Option<String>,
-    /// The last day on which it holds.
+    /// The day from which the file decides again.
     pub until: Option<String>,
 }
 
@@ -110,6 +110,25 @@ impl Document {
     /// The place of a canonical field (`instructions`, `labels.team`), if it is written.
     pub fn place(&self, field: &str) -> Option<Location> {
         self.places.get(field).map(|range| self.source.index.locate(range.clone()))
+    }
+
+    /// A short mount of this agent as a document of its own; `pointer` leads to it in this one's spec.
+    pub(crate) fn inline(&self, address: Address, pointer: String, spec: Value) -> Document {
+        let at = self.locate(&pointer, false);
+        let mut source = self.source.clone();
+        source.prose = None;
+        source.inline = Some(pointer);
+        Document {
+            address,
+            form: self.form,
+            spec,
+            labels: BTreeMap::new(),
+            fields: BTreeMap::new(),
+            at,
+            places: BTreeMap::new(),
+            broken: self.broken,
+            source,
+        }
     }
 
     fn prose_at(&self, pointer: &str) -> Option<Range<usize>> {

@@ -93,17 +93,11 @@ pub fn document(kind: Kind) -> Value {
 /// The JSON Schema of the front matter of an agent's Markdown file.
 pub fn front_matter() -> Value {
     let mut spec = (kinds::def(Kind::Agent).schema)();
-    let preamble = json!({
-        "description": "Texts put before the prose: paths relative to this file.",
-        "type": "array",
-        "items": {"type": "string", "minLength": 1},
-    });
     if let Some(map) = spec.as_object_mut() {
         let properties = map.entry("properties").or_insert_with(|| json!({}));
         if let Some(properties) = properties.as_object_mut() {
             properties.insert("labels".to_owned(), labels());
             properties.insert("fields".to_owned(), fields());
-            properties.insert("preamble".to_owned(), preamble);
         }
     }
     spec

@@ -217,8 +217,12 @@ pub(super) fn slug(text: &str) -> Option<String> {
 
 /// Rules on labels, with pointers from the root.
 pub(super) fn label_problems(json: &Value, pointer: &str) -> Vec<kinds::Problem> {
-    let _ = (json, pointer);
-    Vec::new()
+    let Some(labels) = json.pointer(pointer) else { return Vec::new() };
+    let mut problems = kinds::rules::check_labels(labels);
+    for p in &mut problems {
+        p.pointer = format!("{pointer}{}", p.pointer);
+    }
+    problems
 }
 
 pub(super) fn labels(value: Option<&Value>) -> BTreeMap<String, String> {

@@ -1,6 +1,7 @@
 //! The stages joined, as functions that every surface calls: load → snapshot → plan → apply → read back.
 
 mod ask;
+pub mod load;
 pub mod read;
 mod settle;
 mod snapshot;
@@ -9,15 +10,16 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+pub use crate::apply::{ApplyError, ApplyOptions, Event};
+pub use crate::desired::Desired;
 pub use snapshot::{Depth, Snapshot, snapshot};
 pub use source::source_relation;
 
 use std::collections::BTreeMap;
 
-use crate::apply::{self, ApplyError, ApplyOptions, Event};
+use crate::apply;
 use crate::bundle::Project;
 use crate::control::{Blobs, ControlError, ControlPlane};
-use crate::desired::Desired;
 use crate::diag::{Code, codes};
 use crate::model::Digest;
 use crate::model::op::Context;

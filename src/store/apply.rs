@@ -8,7 +8,7 @@ use crate::store::sql::Json;
 use crate::store::{Conn, Result};
 
 const COLUMNS: &str = "id, owner, actor, plan_digest, source, began_at, ended_at, outcome, \
-     (SELECT count(*) FROM receipt_line WHERE apply = id AND outcome = 'done')";
+     (SELECT count(*) FROM receipt_line l WHERE l.apply = apply.id AND l.outcome = 'done')";
 
 fn read(r: &Row<'_>) -> rusqlite::Result<ApplyInfo> {
     Ok(ApplyInfo {

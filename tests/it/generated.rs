@@ -5,9 +5,12 @@ use std::fmt::Write as _;
 use std::fs;
 
 use checkfu::diag::{Code, Severity, codes};
+use checkfu::manifest::{self, Form};
 use checkfu::model::config::Config;
+use checkfu::model::kinds::{self, KINDS};
 use checkfu::plan::Plan;
 use checkfu::receipt::Receipt;
+use serde_json::Value;
 
 use crate::repo;
 
@@ -17,12 +20,32 @@ const WHOLE_FOLDERS: &[&str] = &["schemas", "docs/kinds"];
 /// Path → text of all generated files.
 fn wanted() -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    let schema = |s: schemars::Schema| serde_json::to_string_pretty(&s).unwrap() + "\n";
+    let schema = |s: schemars::Schema| json(&s.to_value());
     files.insert("schemas/Config.json".to_owned(), schema(schemars::schema_for!(Config)));
     files.insert("schemas/Plan.json".to_owned(), schema(schemars::schema_for!(Plan)));
     files.insert("schemas/Receipt.json".to_owned(), schema(schemars::schema_for!(Receipt)));
+    for def in KINDS {
+        files.insert(format!("schemas/{}.json", def.kind), json(&kinds::schema::schema(def)));
+        files.insert(format!("docs/kinds/{}.md", def.kind), kinds::docs::docs(def));
+    }
+    files.insert("schemas/Manifest.json".to_owned(), json(&kinds::schema::manifest()));
+    files.insert("docs/kinds/README.md".to_owned(), index());
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
     files
+}
+
+fn json(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap() + "\n"
+}
+
+/// The list of kinds.
+fn index() -> String {
+    let mut out =
+        "# Kinds\n\nMade from the code; `checkfu explain KIND` says the same.\n\n| kind | |\n|---|---|\n".to_owned();
+    for def in KINDS {
+        let _ = writeln!(out, "| [{0}]({0}.md) | {1} |", def.kind, def.doc);
+    }
+    out
 }
 
 /// The page of all codes.
@@ -85,6 +108,17 @@ fn generated_files_are_up_to_date() {
         return;
     }
     assert!(bad.is_empty(), "UPDATE=1 cargo test --test it generated writes these anew:\n{}", bad.join("\n"));
+}
+
+#[test]
+fn examples_in_the_pages_of_kinds_are_valid() {
+    for kind in KINDS {
+        let index = checkfu::diag::LineIndex::new("example.yaml", kind.example);
+        let (documents, found) = manifest::parse(Form::Yaml, &index);
+        let found: Vec<_> = found.0.iter().map(|d| format!("{} {}", d.code.code, d.message)).collect();
+        assert!(found.is_empty(), "{}: {found:?}", kind.kind);
+        assert!(!documents.is_empty() && documents.iter().all(|d| d.address.kind == kind.kind));
+    }
 }
 
 #[test]

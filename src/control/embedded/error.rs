@@ -14,12 +14,12 @@ impl From<StoreError> for ControlError {
     fn from(e: StoreError) -> Self {
         let (kind, code): (_, &Code) = match e.trouble {
             Trouble::Locked => (ErrorKind::Unavailable, &codes::STORE_LOCKED),
-            Trouble::Newer => (ErrorKind::Unavailable, &codes::STORE_NEWER),
-            Trouble::NotADatabase => (ErrorKind::Unavailable, &codes::STORE_NOT_A_DATABASE),
-            Trouble::Damaged => (ErrorKind::Unavailable, &codes::STORE_DAMAGED),
-            Trouble::ReadOnly => (ErrorKind::Unavailable, &codes::STORE_READ_ONLY),
+            Trouble::Newer => (ErrorKind::Internal, &codes::STORE_NEWER),
+            Trouble::NotADatabase => (ErrorKind::Internal, &codes::STORE_NOT_A_DATABASE),
+            Trouble::Damaged => (ErrorKind::Internal, &codes::STORE_DAMAGED),
+            Trouble::ReadOnly => (ErrorKind::Internal, &codes::STORE_READ_ONLY),
             Trouble::NoSpace => (ErrorKind::Unavailable, &codes::STORE_NO_SPACE),
-            Trouble::CannotOpen => (ErrorKind::Unavailable, &codes::STORE_CANNOT_OPEN),
+            Trouble::CannotOpen => (ErrorKind::Internal, &codes::STORE_CANNOT_OPEN),
             Trouble::Taken => (ErrorKind::Conflict, &codes::CONFLICT),
             Trouble::Io => (ErrorKind::Internal, &codes::STORE_IO),
         };

@@ -10,6 +10,7 @@ mod contents;
 mod create;
 mod digests;
 mod error;
+mod integrity;
 mod memory;
 mod mounts;
 mod publish;
@@ -122,6 +123,15 @@ impl Embedded {
 
     fn start(database: Database, identity: Identity, options: EmbeddedOptions) -> Result<Self, ControlError> {
         let conn = database.writer()?;
+        Self::with(database, identity, conn, options)
+    }
+
+    fn with(
+        database: Database,
+        identity: Identity,
+        conn: Conn,
+        options: EmbeddedOptions,
+    ) -> Result<Self, ControlError> {
         let (queue, jobs) = mpsc::channel(64);
         let thread = std::thread::Builder::new()
             .name("checkfu-writer".to_owned())

@@ -28,7 +28,7 @@ pub(super) fn update(tx: &Tx<'_>, request: &Update) -> Result<Effect> {
         let canonical = |body| digests::canonical(tx.conn, &r, body, owner.as_ref(), Some(&before_applied.spec));
         let (before, after) = (canonical(old.clone())?, canonical(new.clone())?);
         fields = digests::changed_fields(r.kind, &before, &after);
-        refuse_immutable(r.kind, &fields)?;
+        refuse_immutable(r.kind, &before, &after, &fields)?;
         r.body = body;
         r.name = wire::name_of(r.kind, &new);
         r.version += 1;
@@ -72,12 +72,10 @@ pub(super) fn record_applied(
     Ok(true)
 }
 
-fn refuse_immutable(kind: Kind, fields: &[String]) -> Result<()> {
-    // An environment's config is replaced only where its type changes, which the merge has refused.
-    let fixed = |name: &&String| {
-        kind != Kind::Environment && def(kind).field(name).is_some_and(|f| f.change == Change::Replace)
-    };
-    match fields.iter().find(fixed) {
+fn refuse_immutable(kind: Kind, before: &Value, after: &Value, fields: &[String]) -> Result<()> {
+    let fixed = |name: &&str| def(kind).field(name).is_some_and(|f| f.change == Change::Replace);
+    let named = fields.iter().map(String::as_str).find(fixed);
+    match named.or_else(|| (def(kind).replaces)(before, after).into_iter().next()) {
         Some(name) => Err(refused(&codes::IMMUTABLE, format!("`{name}` of a {kind} cannot change"))),
         None => Ok(()),
     }

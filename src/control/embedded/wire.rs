@@ -100,6 +100,10 @@ pub(super) fn merged(kind: Kind, old: &Object, change: &Object) -> Result<Object
                 let config = config_of(out.get("config"), value)?;
                 set(&mut out, key, config);
             }
+            // The one empty text that is kept.
+            (Kind::Environment, "description") if value.is_string() => {
+                out.insert(key.clone(), value.clone());
+            }
             _ => set(&mut out, key, value.clone()),
         }
     }
@@ -112,7 +116,7 @@ fn set(out: &mut Object, key: &str, value: Value) {
     let clears = match &value {
         Value::Null => true,
         Value::Array(a) => a.is_empty(),
-        Value::String(s) => s.is_empty() && matches!(key, "system" | "instructions"),
+        Value::String(s) => s.is_empty() && matches!(key, "system" | "instructions" | "description"),
         _ => false,
     };
     if clears {

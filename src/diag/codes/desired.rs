@@ -83,11 +83,8 @@ codes! {
         "A store of the workspace, an agent or a collaboration space is read by others too; only a principal's own store may be written through a mount.",
         "Use `access: read_only`, or a store with `owner: {principal: …}`.";
     WRITEBACK = "desired.writeback", Error, "writeback that cannot work",
-        "Changes can be written back only to a Git tree, and only if the mount may write.",
-        "Use a FileTree with a Git source and `access: read_write`, or remove `writeback`.";
-    MCP_UNUSED = "desired.mcp_unused", Error, "an MCP server that no toolset names",
-        "A server without an `mcp_toolset` is refused by the wire.",
-        "Add `{type: mcp_toolset, mcp_server_name: …}` to `tools`, or remove the server.";
+        "Changes can be written back only to a Git tree.",
+        "Use a FileTree with a Git source, or remove `writeback`.";
     READ_TOOL = "desired.read_tool", Error, "skills without the read tool",
         "An agent reads its skills with the `read` tool of the agent toolset.",
         "Add `{type: agent_toolset_20260401}` to `tools`, with `read` enabled.";

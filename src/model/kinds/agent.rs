@@ -10,6 +10,8 @@ mod forms;
 mod multiagent;
 mod skills;
 pub mod spec;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 pub use spec::Spec;

@@ -244,7 +244,7 @@ fn with_servers(mut spec: Value) -> Value {
         spec["tools"].as_array().into_iter().flatten().map(|t| t["mcp_server_name"].clone()).collect();
     let servers: Vec<Value> = names
         .into_iter()
-        .filter(|n| n.is_string())
+        .filter(Value::is_string)
         .map(|n| json!({ "type": "url", "name": n, "url": "https://mcp.example/x" }))
         .collect();
     if !servers.is_empty() {

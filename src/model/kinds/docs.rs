@@ -95,10 +95,18 @@ impl<'a> Keys<'a> {
             if self.shown.contains_key(name) {
                 return;
             }
-            if !at.is_empty() && (schema.get("properties").is_some() || schema.get("allOf").is_some()) {
+            let before = self.out.lines().count();
+            self.shape(schema, at);
+            // One row is sooner said again than looked up.
+            if !at.is_empty() && self.out.lines().count() > before + 1 {
                 self.shown.insert(name, at.to_owned());
             }
+        } else {
+            self.shape(schema, at);
         }
+    }
+
+    fn shape(&mut self, schema: &'a Value, at: &str) {
         let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         // A tag has no description of its own: its words are rows below.
         let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::diag::codes::kind as codes;
+use crate::diag::codes::kind;
 use crate::model::Kind;
 use crate::model::kinds::rules::{Rules, items};
 use crate::model::kinds::{Default_, Field, KindDef, Object, Problem, Refs, Retire, schema, shape};
@@ -20,9 +20,9 @@ const SWITCHES: [&str; 2] = ["allow_mcp_servers", "allow_package_managers"];
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The name shown to people, 1–256 characters on one line, unique in the workspace. Default: `metadata.name`.
+    /// The name shown to people, 1–255 characters on one line, unique in the workspace. Default: `metadata.name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 256))]
+    #[schemars(length(min = 1, max = 255))]
     pub name: Option<String>,
     /// What it is for. At most 2,048 characters. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +158,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "name",
         default: Default_::Required,
-        limit: "1\u{2013}256 characters, one line, unique in the workspace; default: `metadata.name`",
+        limit: "1\u{2013}255 characters, one line, unique in the workspace; default: `metadata.name`",
         clear: "remove the key: the default comes back",
         doc: "The name shown to people.",
         ..Field::TEXT
@@ -179,7 +179,10 @@ const FIELDS: &[Field] = &[
         doc: "Who may use it.",
         ..Field::TEXT
     },
-    Field::LABELS,
+    Field {
+        doc: "Labels from `metadata.labels`, the wire's `metadata`. One with an empty value is no label.",
+        ..Field::LABELS
+    },
 ];
 
 const EXAMPLE: &str = "\
@@ -195,7 +198,7 @@ spec:
 
 fn check(spec: &Value) -> Vec<Problem> {
     let mut rules = Rules::default();
-    rules.length(spec, "", "name", 1..=256);
+    rules.length(spec, "", "name", 1..=255);
     rules.one_line(spec, "", "name");
     rules.length(spec, "", "description", 0..=2048);
     let Some(config) = spec.get("config") else { return rules.finish() };
@@ -206,7 +209,7 @@ fn check(spec: &Value) -> Vec<Problem> {
         rules.once(&mut seen, &at, "host", text);
         if !is_host(text) {
             rules.say(
-                &codes::FORM,
+                &kind::FORM,
                 at,
                 format!("`{text}` is no host"),
                 "write `host.example.com` or `*.example.com`, without scheme, port or path",
@@ -223,7 +226,7 @@ fn check(spec: &Value) -> Vec<Problem> {
             rules.once(&mut seen, &place, "package", text);
             if text.is_empty() || text.starts_with('-') || text.chars().any(|c| c.is_control() || c == ' ') {
                 let message = format!("`{text}` is no package of {manager}");
-                rules.say(&codes::FORM, place, message, "write a name, with a version as the manager writes it");
+                rules.say(&kind::FORM, place, message, "write a name, with a version as the manager writes it");
             }
         }
         rules.count(packages, "/config/packages", manager, 0..=1024);
@@ -232,7 +235,7 @@ fn check(spec: &Value) -> Vec<Problem> {
     let managers = networking.get("allow_package_managers").and_then(Value::as_bool) == Some(true);
     if limited && some && !managers {
         rules.say(
-            &codes::MISSING,
+            &kind::MISSING,
             "/config/packages",
             "packages cannot be installed while networking is limited without `allow_package_managers`",
             "add `allow_package_managers: true` to `networking`, or remove `packages`",
@@ -261,7 +264,9 @@ fn canonical(name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Val
         shape::put_unless(&mut out, "config", canonical_config(config), &json!({ "type": "cloud" }));
     }
     shape::put_whole(&mut out, from, "scope");
-    shape::put_labels(&mut out, from, labels);
+    // The wire takes an empty value for "remove this label", of environments alone.
+    let labels = labels.iter().filter(|(_, v)| !v.is_empty()).map(|(k, v)| (k.clone(), v.clone())).collect();
+    shape::put_labels(&mut out, from, &labels);
     Value::Object(out)
 }
 

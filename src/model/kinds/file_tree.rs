@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::diag::codes::kind as codes;
+use crate::diag::codes::kind;
 use crate::model::Kind;
 use crate::model::kinds::mount::IdReference;
 use crate::model::kinds::rules::{Rules, items};
@@ -198,7 +198,7 @@ fn check(spec: &Value) -> Vec<Problem> {
             }
             if spec.get("acted_as").is_some() {
                 rules.say(
-                    &codes::CONFLICT,
+                    &kind::CONFLICT,
                     "/acted_as",
                     "`acted_as` reads a repository, and this tree is an upload",
                     "remove `acted_as`, or use a Git source",
@@ -216,7 +216,7 @@ fn check_git(rules: &mut Rules, spec: &Value, source: &Value) {
         && !is_repository(repository)
     {
         rules.say(
-            &codes::FORM,
+            &kind::FORM,
             "/source/repository",
             format!("`{repository}` is not `owner/repo`"),
             "write it as in `acme/support-site`, without host or `.git`",
@@ -227,7 +227,7 @@ fn check_git(rules: &mut Rules, spec: &Value, source: &Value) {
         rules.text("/source/ref", "ref", name, 1..=255);
         if !name.is_empty() && !is_ref(name) {
             rules.say(
-                &codes::FORM,
+                &kind::FORM,
                 "/source/ref",
                 format!("`{name}` is no name of a Git branch, tag or commit"),
                 "write it as in `main` or `refs/tags/v1`",
@@ -239,7 +239,7 @@ fn check_git(rules: &mut Rules, spec: &Value, source: &Value) {
     }
     if spec.get("acted_as").is_none() {
         rules.say(
-            &codes::MISSING,
+            &kind::MISSING,
             "/source",
             "a Git source is read as a principal, and `acted_as` is not there",
             "add `acted_as: PRINCIPAL_ID` beside `source`",
@@ -253,12 +253,12 @@ fn is_repository(text: &str) -> bool {
             && !matches!(p, "." | "..")
             && p.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
     };
-    text.split_once('/').is_some_and(|(owner, name)| part(owner) && part(name) && !name.ends_with(".git"))
+    text.split_once('/').is_some_and(|(owner, name)| part(owner) && part(name) && name.strip_suffix(".git").is_none())
 }
 
 /// Git's own rules for names of refs, as far as they can be seen in the name.
 fn is_ref(name: &str) -> bool {
-    let part = |p: &str| !p.is_empty() && !p.starts_with('.') && !p.ends_with(".lock");
+    let part = |p: &str| !p.is_empty() && !p.starts_with('.') && p.strip_suffix(".lock").is_none();
     !name.starts_with('-')
         && !name.ends_with('.')
         && !name.contains("..")

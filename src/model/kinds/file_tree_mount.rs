@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::diag::codes::kind as codes;
+use crate::diag::codes::kind;
 use crate::model::Kind;
 use crate::model::kinds::mount::{self, Access, Latest, Reference, SelectionRule};
 use crate::model::kinds::rules::{Rules, child};
@@ -161,7 +161,7 @@ const FIELDS: &[Field] = &[
         name: "mount_path",
         ty: "path",
         default: Default_::Required,
-        limit: "absolute, normalized, at most 1,024 bytes; mounts of one agent do not overlap",
+        limit: "absolute, normalized, not `/`, at most 1,024 bytes; mounts of one agent do not overlap",
         clear: "",
         doc: "Where the tree appears.",
         ..Field::TEXT
@@ -200,7 +200,7 @@ fn check(spec: &Value) -> Vec<Problem> {
 /// The rules that the short form in an agent shares; `path` is the key of the mount path.
 pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
     mount::check_selection(rules, spec, &SelectionRule { at, number: NUMBER });
-    rules.absolute(spec, at, path);
+    mount::check_place(rules, spec, at, path);
     let Some(writeback) = spec.get("writeback").filter(|w| w.is_object()) else { return };
     let place = child(at, "writeback");
     for (key, max) in WRITEBACK_TEXTS {
@@ -209,7 +209,7 @@ pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
     rules.one_line(writeback, &place, "pull_request_title");
     if spec.get("access").and_then(Value::as_str).unwrap_or("read_only") == "read_only" {
         rules.say(
-            &codes::CONFLICT,
+            &kind::CONFLICT,
             place,
             "`writeback` publishes what a run wrote, and this mount is `read_only`",
             "add `access: read_write`, or remove `writeback`",

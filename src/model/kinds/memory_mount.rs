@@ -142,7 +142,7 @@ const FIELDS: &[Field] = &[
         name: "mount_path",
         ty: "path",
         default: Default_::Required,
-        limit: "absolute, normalized, at most 1,024 bytes; mounts of one agent do not overlap",
+        limit: "absolute, normalized, not `/`, at most 1,024 bytes; mounts of one agent do not overlap",
         clear: "",
         doc: "Where the store appears.",
         ..Field::TEXT
@@ -180,7 +180,7 @@ fn check(spec: &Value) -> Vec<Problem> {
 /// The rules that the short form in an agent shares; `path` is the key of the mount path.
 pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
     mount::check_selection(rules, spec, &SelectionRule { at, number: NUMBER });
-    rules.absolute(spec, at, path);
+    mount::check_place(rules, spec, at, path);
     rules.length(spec, at, "instructions", 0..=MAX_INSTRUCTIONS);
 }
 

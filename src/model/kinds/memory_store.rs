@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::diag::codes::kind as codes;
+use crate::diag::codes::kind;
 use crate::model::Kind;
 use crate::model::kinds::mount::Reference;
 use crate::model::kinds::rules::{Rules, child, items};
@@ -201,7 +201,7 @@ fn check(spec: &Value) -> Vec<Problem> {
     if let Some(owner @ Value::Object(map)) = spec.get("owner") {
         if map.len() != 1 {
             rules.say(
-                &codes::FORM,
+                &kind::FORM,
                 "/owner",
                 "an owner is one of `agent`, `principal` and `collaboration_space`",
                 "write `workspace`, `{agent: NAME}`, `{principal: ID}` or `{collaboration_space: ID}`",
@@ -225,14 +225,14 @@ fn check_contents(rules: &mut Rules, spec: &Value) {
         let has_path = entry.get("path").is_some();
         if observes && has_path {
             rules.say(
-                &codes::CONFLICT,
+                &kind::CONFLICT,
                 child(at, "path"),
                 "`observe` never writes, so it takes no files",
                 "remove `path`, or use another mode",
             );
         } else if !observes && !has_path && entry.is_object() {
             rules.say(
-                &codes::MISSING,
+                &kind::MISSING,
                 at.clone(),
                 "this entry has no `path`, so there are no files to write",
                 "add `path: FOLDER`, or write `mode: observe`",
@@ -241,13 +241,13 @@ fn check_contents(rules: &mut Rules, spec: &Value) {
         let Some(prefix) = entry.get("at").and_then(Value::as_str) else { continue };
         if prefix.split('/').filter(|s| !s.is_empty()).count() > MAX_SEGMENTS {
             let message = format!("a memory path has at most {MAX_SEGMENTS} segments");
-            rules.say(&codes::LIMIT, child(at, "at"), message, "use a shorter prefix");
+            rules.say(&kind::LIMIT, child(at, "at"), message, "use a shorter prefix");
         }
         let overlaps = |other: &str| is_under(prefix, other) || is_under(other, prefix);
         let before = entries[..i].iter().filter_map(|(_, e)| e.get("at").and_then(Value::as_str)).find(|o| overlaps(o));
         if let Some(other) = before {
             rules.say(
-                &codes::OVERLAP,
+                &kind::OVERLAP,
                 child(at, "at"),
                 format!("the prefix `{prefix}` overlaps `{other}`"),
                 "use prefixes that do not contain each other",

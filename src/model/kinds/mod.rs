@@ -137,7 +137,8 @@ pub struct KindDef {
     pub schema: fn() -> Value,
     /// The same with limits, for editors and docs.
     pub full_schema: fn() -> Value,
-    /// Rules on one authored spec that the schema cannot say: limits, forms, combinations.
+    /// Rules on one authored spec that the schema cannot say: limits, forms, combinations. It takes a resolved
+    /// spec too, where joined instructions can be counted.
     pub check: fn(&Value) -> Vec<Problem>,
     /// Authored (resolved: no `{file}`, own skills with `content`, `content` of bundles filled in) → canonical.
     /// Idempotent: canonical of a canonical form is itself. `name` is `metadata.name`.
@@ -484,6 +485,32 @@ mod tests {
         for kind in Kind::ALL {
             assert_eq!(def(kind).kind, kind);
         }
+    }
+
+    #[test]
+    fn some_changes_need_a_replace() {
+        let replaced = |kind, before: Value, after: Value| def(kind).replaced(&before, &after);
+        let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let cloud = json(r#"{"name":"a","config":{"type":"cloud","packages":{"pip":["x"]}}}"#);
+        let own = json(r#"{"name":"b","config":{"type":"self_hosted"}}"#);
+        assert!(replaced(Kind::Environment, json(r#"{"name":"a"}"#), cloud.clone()).is_empty());
+        assert_eq!(replaced(Kind::Environment, cloud, own), ["config"]);
+        let git = |name: &str| json(&format!(r#"{{"source":{{"kind":"git","ref":"{name}"}}}}"#));
+        assert!(replaced(Kind::FileTree, git("a"), git("b")).is_empty());
+        assert_eq!(replaced(Kind::FileTree, git("a"), json(r#"{"source":{"kind":"upload"}}"#)), ["source"]);
+        let mount = |agent: &str, path: &str| json(&format!(r#"{{"agent":"{agent}","mount_path":"{path}"}}"#));
+        assert!(replaced(Kind::MemoryMount, mount("a", "/x"), mount("a", "/y")).is_empty());
+        assert_eq!(replaced(Kind::MemoryMount, mount("a", "/x"), mount("b", "/y")), ["agent"]);
+        let owned = json(r#"{"owner":{"principal":"p"}}"#);
+        assert_eq!(replaced(Kind::MemoryStore, json("{}"), owned), ["owner"]);
+    }
+
+    #[test]
+    fn an_empty_label_is_none_for_environments_alone() {
+        let labels: BTreeMap<String, String> = [("a".to_owned(), String::new())].into();
+        let labelled = |kind| (def(kind).canonical)("x", &Value::Object(Map::new()), &labels).get("labels").is_some();
+        assert!(!labelled(Kind::Environment));
+        assert!(Kind::ALL.into_iter().filter(|k| *k != Kind::Environment).all(labelled));
     }
 
     #[test]

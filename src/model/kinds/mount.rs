@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::diag::codes::kind as codes;
+use crate::diag::codes::kind;
 use crate::model::Kind;
 use crate::model::kinds::rules::{Rules, child};
 use crate::model::kinds::{Ids, MissingId, Object, Ref, Refs, Selector, Target, WireRef, shape};
@@ -62,11 +62,20 @@ pub(super) fn check_selection(rules: &mut Rules, spec: &Value, rule: &SelectionR
     if n != 1 {
         let message = format!("a selection names exactly one of `ref`, `content` and `{}`", rule.number);
         let fix = format!("write `latest`, `{{ref: NAME}}`, `{{content: \"sha256:…\"}}` or `{{{}: N}}`", rule.number);
-        rules.say(&codes::FORM, at.clone(), message, fix);
+        rules.say(&kind::FORM, at.clone(), message, fix);
     }
     rules.length(selection, &at, "ref", 1..=255);
     rules.digest(selection, &at, "content");
     rules.positive(selection, &at, rule.number);
+}
+
+/// Where a mount appears: a path that is not the root.
+pub(super) fn check_place(rules: &mut Rules, spec: &Value, at: &str, key: &str) {
+    rules.absolute(spec, at, key);
+    if spec.get(key).and_then(Value::as_str) == Some("/") {
+        let message = "a mount at `/` would hide everything else";
+        rules.say(&kind::PATH, child(at, key), message, "write a path below it, as `/workspace/docs`");
+    }
 }
 
 /// Canonical selection; `latest` is the default and absent.

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use serde_json::Value;
 
 use crate::diag::Code;
-use crate::diag::codes::kind as codes;
+use crate::diag::codes::kind;
 use crate::model::kinds::{Problem, Target};
 use crate::model::{Digest, Kind};
 
@@ -71,14 +71,14 @@ impl Rules {
         if n > *limit.end() {
             let max = limit.end();
             self.say(
-                &codes::LIMIT,
+                &kind::LIMIT,
                 at,
                 format!("`{what}` has {n} characters; at most {max} are allowed"),
                 format!("shorten it by {} characters", n - max),
             );
         } else if n < *limit.start() {
             self.say(
-                &codes::LIMIT,
+                &kind::LIMIT,
                 at,
                 format!("`{what}` is too short: at least {} characters", limit.start()),
                 "write a text, or remove the key",
@@ -91,14 +91,14 @@ impl Rules {
         let Some(n) = spec.get(key).and_then(Value::as_array).map(Vec::len) else { return };
         if n > *limit.end() {
             self.say(
-                &codes::LIMIT,
+                &kind::LIMIT,
                 child(at, key),
                 format!("`{key}` has {n} items; at most {} are allowed", limit.end()),
                 format!("remove {} items", n - limit.end()),
             );
         } else if n < *limit.start() {
             self.say(
-                &codes::LIMIT,
+                &kind::LIMIT,
                 child(at, key),
                 format!("`{key}` needs at least {} items", limit.start()),
                 "add an item, or remove the key",
@@ -112,7 +112,7 @@ impl Rules {
             && text.chars().any(char::is_control)
         {
             self.say(
-                &codes::FORM,
+                &kind::FORM,
                 child(at, key),
                 format!("`{key}` has a control character or a line break"),
                 "write it on one line",
@@ -124,7 +124,7 @@ impl Rules {
     pub fn once<'a>(&mut self, seen: &mut BTreeSet<&'a str>, at: &str, what: &str, name: &'a str) {
         if !seen.insert(name) {
             self.say(
-                &codes::DUPLICATE,
+                &kind::DUPLICATE,
                 at,
                 format!("{what} `{name}` is listed twice"),
                 "remove one of the two, or rename it",
@@ -137,7 +137,7 @@ impl Rules {
         let Some(map) = labels.as_object() else { return };
         if map.len() > MAX_LABELS {
             self.say(
-                &codes::LIMIT,
+                &kind::LIMIT,
                 at,
                 format!("{} labels; at most {MAX_LABELS} are allowed", map.len()),
                 format!("remove {} labels", map.len() - MAX_LABELS),
@@ -173,7 +173,7 @@ impl Rules {
         if bad {
             let shown = value.as_str().unwrap_or_default();
             self.say(
-                &codes::FORM,
+                &kind::FORM,
                 at,
                 format!("`{shown}` is no reference to a {kind}"),
                 format!("write a name as in `my-name`, `owner:{kind}/my-name`, or `{{id: …}}`"),
@@ -187,7 +187,7 @@ impl Rules {
             && text.parse::<Digest>().is_err()
         {
             self.say(
-                &codes::FORM,
+                &kind::FORM,
                 child(at, key),
                 format!("`{key}` is not a digest"),
                 "write `sha256:` and 64 lower-case hex digits",
@@ -200,7 +200,7 @@ impl Rules {
         if let Some(number) = spec.get(key).filter(|v| v.is_number())
             && number.as_u64().is_none_or(|n| n == 0)
         {
-            self.say(&codes::LIMIT, child(at, key), format!("`{key}` counts from 1"), "write a number from 1 on");
+            self.say(&kind::LIMIT, child(at, key), format!("`{key}` counts from 1"), "write a number from 1 on");
         }
     }
 
@@ -210,21 +210,21 @@ impl Rules {
         let place = child(at, key);
         if path.len() > MAX_PATH_BYTES {
             self.say(
-                &codes::LIMIT,
+                &kind::LIMIT,
                 place,
                 format!("`{key}` has {} bytes; at most {MAX_PATH_BYTES} are allowed", path.len()),
                 "use a shorter path",
             );
         } else if path.chars().any(is_unprintable) {
             self.say(
-                &codes::PATH,
+                &kind::PATH,
                 place,
                 format!("`{key}` has a control or format character"),
                 "remove the invisible character",
             );
         } else if normalized(path) != path {
             let message = format!("`{path}` is not an absolute, normalized path");
-            self.say(&codes::PATH, place, message, format!("write `{}`", normalized(path)));
+            self.say(&kind::PATH, place, message, format!("write `{}`", normalized(path)));
         }
     }
 }

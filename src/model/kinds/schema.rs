@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::model::kinds::KindDef;
 use crate::model::kinds::rules::{MAX_LABEL_KEY, MAX_LABEL_VALUE, MAX_LABELS};
+use crate::model::kinds::{KINDS, KindDef};
 
 /// Keywords that say limits. [`KindDef::check`] says them with a better message, so validation leaves them out.
 const LIMITS: [&str; 9] =
@@ -158,9 +158,58 @@ fn by_tag(branches: &[Value]) -> Option<Map<String, Value>> {
     ]))
 }
 
-/// Where the schema of a kind is published.
-pub fn id(kind: &KindDef) -> String {
-    format!("https://checkfu.com/schemas/v1/{}.json", kind.kind)
+/// Where a schema is published: `Agent`, `Manifest`.
+pub fn id(name: &str) -> String {
+    format!("https://checkfu.com/schemas/v1/{name}.json")
+}
+
+/// The schema of a manifest document of any kind: `kind` chooses. Whole in itself, so that editors need no network.
+pub fn manifest() -> Value {
+    let mut defs = Map::new();
+    let mut rules = Vec::new();
+    for kind in KINDS {
+        let name = kind.kind.as_str();
+        let mut document = schema(kind);
+        if let Some(map) = document.as_object_mut() {
+            map.remove("$schema");
+            map.remove("$id");
+            if let Some(Value::Object(own)) = map.remove("$defs") {
+                defs.extend(own.into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
+            }
+        }
+        defs.insert(name.to_owned(), document);
+        let test = json!({ "properties": { "kind": { "const": name } }, "required": ["kind"] });
+        rules.push(json!({ "if": test, "then": { "$ref": format!("#/$defs/{name}") } }));
+    }
+    for (key, def) in &mut defs {
+        let name = key.split('.').next().unwrap_or_default().to_owned();
+        rename(def, &name);
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": id("Manifest"),
+        "title": "Manifest",
+        "description": "One document that declares one resource.",
+        "type": "object",
+        "required": ["apiVersion", "kind"],
+        "properties": {
+            "apiVersion": { "const": "checkfu.com/v1", "description": "The format of manifests." },
+            "kind": { "description": "What is declared.", "enum": KINDS.map(|k| k.kind.as_str()) },
+        },
+        "allOf": rules,
+        "$defs": defs,
+    })
+}
+
+/// Shared shapes of a kind are called `KIND.NAME` beside those of the others.
+fn rename(schema: &mut Value, kind: &str) {
+    let Some(map) = schema.as_object_mut() else { return };
+    if let Some(Value::String(to)) = map.get_mut("$ref")
+        && let Some(name) = to.strip_prefix("#/$defs/")
+    {
+        *to = format!("#/$defs/{kind}.{name}");
+    }
+    each_schema(map, &mut |child| rename(child, kind));
 }
 
 /// The schema of a whole manifest document of a kind, for editors.
@@ -171,13 +220,17 @@ pub fn schema(kind: &KindDef) -> Value {
         map.remove("$schema");
         map.remove("title");
     }
+    let mut required = vec!["apiVersion", "kind", "metadata"];
+    if spec.get("required").is_some() {
+        required.push("spec");
+    }
     let mut out = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": id(kind),
+        "$id": id(kind.kind.as_str()),
         "title": format!("{} manifest", kind.kind),
         "description": kind.doc,
         "type": "object",
-        "required": ["apiVersion", "kind", "metadata", "spec"],
+        "required": required,
         "additionalProperties": false,
         "properties": {
             "apiVersion": { "const": "checkfu.com/v1", "description": "The format of manifests." },

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::diag::codes::kind as codes;
+use crate::diag::codes::kind;
 use crate::model::Kind;
 use crate::model::kinds::agent::{multiagent, tools};
 use crate::model::kinds::rules::{Rules, child, items};
@@ -96,18 +96,22 @@ fn check_tools(rules: &mut Rules, spec: &Value) {
         match name("type") {
             Some(tools::AGENT_TOOLSET) => {
                 rules.once(&mut toolsets, &at, "toolset", tools::AGENT_TOOLSET);
-                configs.iter().for_each(|(place, config)| built_in(rules, place, config));
+                for (place, config) in &configs {
+                    built_in(rules, place, config);
+                }
             }
             Some(tools::MCP_TOOLSET) => {
                 rules.length(tool, &at, "mcp_server_name", 1..=255);
-                configs.iter().for_each(|(place, config)| rules.length(config, place, "name", 1..=128));
+                for (place, config) in &configs {
+                    rules.length(config, place, "name", 1..=128);
+                }
                 if let Some(server) = name("mcp_server_name") {
                     let place = child(&at, "mcp_server_name");
                     rules.once(&mut used, &place, "MCP server", server);
                     if !servers.contains(server) {
                         let message = format!("there is no MCP server `{server}` in `mcp_servers`");
                         rules.say(
-                            &codes::MISSING,
+                            &kind::MISSING,
                             place,
                             message,
                             format!("add `{{name: {server}, url: …}}` to `mcp_servers`"),
@@ -132,7 +136,7 @@ fn check_tools(rules: &mut Rules, spec: &Value) {
     }
     if total > MAX_TOOLS {
         let message = format!("{total} tools over all toolsets; at most {MAX_TOOLS} are allowed");
-        rules.say(&codes::LIMIT, "/tools", message, format!("remove {} tools", total - MAX_TOOLS));
+        rules.say(&kind::LIMIT, "/tools", message, format!("remove {} tools", total - MAX_TOOLS));
     }
 }
 
@@ -140,12 +144,12 @@ fn built_in(rules: &mut Rules, at: &str, config: &Value) {
     let Some(name) = config.get("name").and_then(Value::as_str) else { return };
     if let Some(ty) = config.get("type").and_then(Value::as_str).filter(|ty| *ty != name) {
         let message = format!("`type: {ty}` is not the tool `{name}`");
-        rules.say(&codes::CONFLICT, child(at, "type"), message, format!("write `type: {name}`, or remove it"));
+        rules.say(&kind::CONFLICT, child(at, "type"), message, format!("write `type: {name}`, or remove it"));
     }
     for (key, takers) in ONLY {
         if config.get(key).is_some() && !takers.contains(&name) {
             let message = format!("`{name}` takes no `{key}`; only {} does", takers.join(" or "));
-            rules.say(&codes::CONFLICT, child(at, key), message, format!("remove `{key}`"));
+            rules.say(&kind::CONFLICT, child(at, key), message, format!("remove `{key}`"));
         }
     }
     for key in ["allowed_domains", "blocked_domains"] {
@@ -156,13 +160,13 @@ fn built_in(rules: &mut Rules, at: &str, config: &Value) {
             rules.once(&mut seen, &place, "domain", text);
             if text.is_empty() || text.contains("://") || text.chars().any(char::is_whitespace) {
                 let message = format!("`{text}` is no domain");
-                rules.say(&codes::FORM, place, message, "write `example.com`, without a scheme");
+                rules.say(&kind::FORM, place, message, "write `example.com`, without a scheme");
             }
         }
     }
     if config.get("allowed_domains").is_some() && config.get("blocked_domains").is_some() {
         rules.say(
-            &codes::CONFLICT,
+            &kind::CONFLICT,
             child(at, "blocked_domains"),
             "`allowed_domains` and `blocked_domains` exclude each other",
             "keep one of the two",
@@ -179,7 +183,7 @@ fn custom_tool(rules: &mut Rules, at: &str, tool: &Value) {
     {
         let fixed: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
         let message = format!("`{name}` is no name of a tool: letters, digits, `_` and `-`");
-        rules.say(&codes::FORM, child(at, "name"), message, format!("write `{fixed}`"));
+        rules.say(&kind::FORM, child(at, "name"), message, format!("write `{fixed}`"));
     }
 }
 
@@ -198,14 +202,14 @@ fn servers(rules: &mut Rules, spec: &Value) {
             && !is_http(url)
         {
             let message = format!("`{url}` is no address of an MCP server");
-            rules.say(&codes::FORM, child(&at, "url"), message, "write `https://HOST/PATH`");
+            rules.say(&kind::FORM, child(&at, "url"), message, "write `https://HOST/PATH`");
         }
         let Some(name) = server.get("name").and_then(Value::as_str) else { continue };
         rules.once(&mut seen, &child(&at, "name"), "MCP server", name);
         if !named(name) {
             let message = format!("no `mcp_toolset` names the MCP server `{name}`");
             let fix = format!("add `{{type: mcp_toolset, mcp_server_name: {name}}}` to `tools`, or remove the server");
-            rules.say(&codes::MISSING, at, message, fix);
+            rules.say(&kind::MISSING, at, message, fix);
         }
     }
 }
@@ -234,7 +238,7 @@ fn skills(rules: &mut Rules, spec: &Value) {
         };
         let key = format!("{}{what}", if entry.get("anthropic").is_some() { "anthropic " } else { "" });
         if !what.is_null() && !seen.insert(key) {
-            rules.say(&codes::DUPLICATE, at, format!("the skill {what} is listed twice"), "remove one of the two");
+            rules.say(&kind::DUPLICATE, at, format!("the skill {what} is listed twice"), "remove one of the two");
         }
     }
 }
@@ -249,7 +253,7 @@ fn skill_forms(rules: &mut Rules, at: &str, entry: &Value) {
     };
     if !ok {
         rules.say(
-            &codes::FORM,
+            &kind::FORM,
             at,
             "a skill is `{skill}` with at most one of `follow`, `pin` and `version`, or `{anthropic}` with at most `version`",
             "write `NAME`, `{skill: NAME, follow: latest}`, `{skill: NAME, pin: \"sha256:…\"}`, `{skill: NAME, version: N}` or `{anthropic: xlsx}`",
@@ -261,12 +265,12 @@ fn skill_forms(rules: &mut Rules, at: &str, entry: &Value) {
     rules.positive(entry, at, "version");
     if has("skill") && entry.get("version").is_some_and(Value::is_string) {
         let message = "a version of a skill is a number of the workspace";
-        rules.say(&codes::FORM, child(at, "version"), message, "write `version: 3`, or pin by content");
+        rules.say(&kind::FORM, child(at, "version"), message, "write `version: 3`, or pin by content");
     }
     if has("anthropic") && entry.get("version").is_some_and(Value::is_number) {
         let number = &entry["version"];
         let message = "a version of a platform skill is a text";
-        rules.say(&codes::FORM, child(at, "version"), message, format!("write `version: \"{number}\"`"));
+        rules.say(&kind::FORM, child(at, "version"), message, format!("write `version: \"{number}\"`"));
     }
 }
 
@@ -292,7 +296,7 @@ fn roster(rules: &mut Rules, value: &Value, at: &str, key: &str) {
         let what = entry.get("agent").or_else(|| entry.get("type")).unwrap_or(entry);
         if !seen.insert(what.to_string()) {
             rules.say(
-                &codes::DUPLICATE,
+                &kind::DUPLICATE,
                 place.clone(),
                 format!("the agent {what} is listed twice"),
                 "remove one of the two",
@@ -316,7 +320,7 @@ fn roster(rules: &mut Rules, value: &Value, at: &str, key: &str) {
             let message = "this is no member of a roster";
             let fix =
                 "write `NAME`, `{id: …}`, `{agent: NAME, version: N}`, `{type: self}` or `{type: advisor, model: …}`";
-            rules.say(&codes::FORM, place.clone(), message, fix);
+            rules.say(&kind::FORM, place.clone(), message, fix);
         }
         rules.reference(entry, &place, "agent", Kind::Agent);
         rules.positive(entry, &place, "version");

@@ -89,7 +89,13 @@ pub(super) fn to_wire(form: &Value, ids: &Ids) -> Result<Value, MissingId> {
         return Ok(json!({ "type": form.get("type"), "agents": entries(form, "agents")? }));
     }
     let advisor = match form.get("advisor").and_then(|a| a.get("model")) {
-        Some(model) => json!({ "type": "enabled", "model": forms::model_to_wire(model) }),
+        Some(model) => {
+            let mut model = forms::model_to_wire(model);
+            if let Some(map) = model.as_object_mut() {
+                map.entry("speed").or_insert_with(|| json!("standard"));
+            }
+            json!({ "type": "enabled", "model": model })
+        }
         None => json!({ "type": "disabled" }),
     };
     let mut out = json!({ "type": MERGED, "advisor": advisor });

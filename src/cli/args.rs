@@ -1,0 +1,292 @@
+//! The command line as types. Nothing here acts.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::model::config::Allowance;
+use crate::model::{Address, Digest};
+
+/// GitOps for the agents a team runs.
+#[derive(Debug, Parser)]
+#[command(name = "checkfu", version, about, long_about = None, disable_help_subcommand = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 nothing to do, or all done; 1 error; 2 changes are pending; 3 live moved; 4 conflict, stale, \
+owned by another; 5 refused by policy; 6 some done, some failed; 130 interrupted. \
+`plan` gives 2 and 3 with --detailed-exitcode only.
+
+Environment: CHECKFU_TARGET (as --target), CHECKFU_ACTOR (who acts, for the audit), NO_COLOR.";
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Act as if started in DIR
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub directory: Option<PathBuf>,
+    /// Target of checkfu.yaml to plan and apply against [default: its default_target]
+    #[arg(long, value_name = "NAME", global = true)]
+    pub target: Option<String>,
+    /// Print one JSON document on stdout and nothing else
+    #[arg(long, global = true, conflicts_with = "markdown")]
+    pub json: bool,
+    /// Print Markdown, at most 60,000 bytes
+    #[arg(long, global = true)]
+    pub markdown: bool,
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
+    pub color: Color,
+    /// Say nothing on stderr but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more: values in full, what is unchanged
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a small project that applies
+    Init(Init),
+    /// Write one new agent or skill
+    New(New),
+    /// Check every file; nothing is called
+    Validate(Validate),
+    /// Show what apply would do
+    Plan(Plan),
+    /// Do what the plan says
+    Apply(Apply),
+    /// Retire everything that this project owns
+    Destroy(Destroy),
+    /// List live resources of this project, or show one
+    Get(Get),
+    /// List applies, newest first
+    History(History),
+    /// Show an apply with its receipt, or a plan file
+    Show(Show),
+    /// Print a JSON Schema
+    Schema(Schema),
+    /// Explain a code, a kind or a field
+    Explain(Explain),
+    /// Look for what could be wrong with this setup
+    Doctor,
+    /// Print a completion script
+    Completions(Completions),
+}
+
+/// `init`
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Where; made if it is not there [default: the current directory]
+    #[arg(value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// The authoring owner [default: the folder's name]
+    #[arg(long, value_name = "OWNER")]
+    pub owner: Option<String>,
+}
+
+/// `new`
+#[derive(Debug, Args)]
+pub struct New {
+    /// What to write
+    #[arg(value_enum)]
+    pub what: NewWhat,
+    /// Its name: lower-case letters, digits and single hyphens
+    pub name: String,
+}
+
+/// What `new` can write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NewWhat {
+    /// `agents/NAME.md`
+    Agent,
+    /// `skills/NAME/SKILL.md`
+    Skill,
+}
+
+/// `validate`
+#[derive(Debug, Args)]
+pub struct Validate {
+    /// The rules to check by [default: checkfu]
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub profile: Option<ProfileArg>,
+}
+
+/// A rule set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProfileArg {
+    /// What checkfu applies.
+    Checkfu,
+    /// The open Agent Skills specification, to the letter.
+    Agentskills,
+    /// What Claude accepts.
+    Claude,
+}
+
+/// What is planned, and what is allowed.
+#[derive(Debug, Clone, Default, Args)]
+pub struct What {
+    /// Only these addresses or manifest files, and what they need
+    #[arg(value_name = "ADDRESS|PATH")]
+    pub only: Vec<String>,
+    /// Leave these addresses or manifest files out
+    #[arg(long, value_name = "ADDRESS|PATH")]
+    pub exclude: Vec<String>,
+    /// Only resources with this label
+    #[arg(short = 'l', long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+    /// Put back what moved live at this address
+    #[arg(long, value_name = "ADDRESS")]
+    pub revert: Vec<Address>,
+    /// Put back everything that moved live
+    #[arg(long)]
+    pub revert_all: bool,
+    /// Answer a finding: retire, empty, session-memory, same-name, loosened or source
+    #[arg(long, value_name = "RULE[=ADDRESS]")]
+    pub allow: Vec<Allowance>,
+    /// Write the plan to a file
+    #[arg(short = 'o', long = "out", value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `plan`
+#[derive(Debug, Args)]
+pub struct Plan {
+    /// What, and what is allowed.
+    #[command(flatten)]
+    pub what: What,
+    /// Exit 2 when changes are pending, 3 when only live moved
+    #[arg(long)]
+    pub detailed_exitcode: bool,
+}
+
+/// `apply`
+#[derive(Debug, Args)]
+pub struct Apply {
+    /// What, and what is allowed.
+    #[command(flatten)]
+    pub what: What,
+    /// Apply this saved plan
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["only", "exclude", "labels", "revert", "revert_all", "allow", "out"]
+    )]
+    pub plan: Option<PathBuf>,
+    /// Refuse unless the plan has this digest
+    #[arg(long, value_name = "DIGEST")]
+    pub plan_digest: Option<Digest>,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    pub yes: bool,
+}
+
+/// `destroy`
+#[derive(Debug, Args)]
+pub struct Destroy {
+    /// destroy=OWNER, instead of typing the owner's name
+    #[arg(long, value_name = "destroy=OWNER")]
+    pub allow: Vec<Allowance>,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    pub yes: bool,
+}
+
+/// `get`
+#[derive(Debug, Args)]
+pub struct Get {
+    /// A kind, or one resource [default: everything that this project owns]
+    #[arg(value_name = "KIND[/NAME]")]
+    pub what: Option<String>,
+}
+
+/// `history`
+#[derive(Debug, Args)]
+pub struct History {
+    /// How many
+    #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
+    pub limit: u32,
+}
+
+/// `show`
+#[derive(Debug, Args)]
+pub struct Show {
+    /// An apply's id, or a plan file
+    #[arg(value_name = "APPLY|PLANFILE")]
+    pub what: String,
+}
+
+/// `schema`
+#[derive(Debug, Args)]
+pub struct Schema {
+    /// A kind, or config, plan, receipt, diagnostics [default: list them]
+    #[arg(value_name = "KIND|NAME")]
+    pub name: Option<String>,
+}
+
+/// `explain`
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// As in manifest.unknown_key, Agent, Agent.model
+    #[arg(value_name = "CODE|KIND[.FIELD]")]
+    pub topic: String,
+}
+
+/// `completions`
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// For which shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write KEY=VALUE".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn apply_takes_a_saved_plan_or_a_scope_never_both() {
+        let parse = |args: &[&str]| Cli::try_parse_from([&["checkfu", "apply"], args].concat()).is_ok();
+        assert!(parse(&["--plan", "p.json"]));
+        assert!(parse(&["Agent/a", "-l", "team=a", "--allow", "retire=Skill/x", "--revert", "Agent/a"]));
+        assert!(!parse(&["--plan", "p.json", "Agent/a"]));
+        assert!(!parse(&["--plan", "p.json", "--allow", "retire"]));
+        assert!(!parse(&["-l", "team"]));
+        assert!(!parse(&["--allow", "everything"]));
+        assert!(!parse(&["--plan-digest", "sha256:12"]));
+    }
+}

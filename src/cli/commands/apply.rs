@@ -1,0 +1,184 @@
+//! `apply`: plan, show, ask, do. Or do a saved plan.
+
+use std::sync::Arc;
+
+use crate::cli::args::Apply as Args;
+use crate::cli::commands::Run;
+use crate::cli::commands::plan::{save, show};
+use crate::cli::exit::Exit;
+use crate::cli::failure::{Failure, Ran};
+use crate::cli::session::{self, Session, Wish, runtime};
+use crate::cli::signals::stop_on_interrupt;
+use crate::cli::view::progress::Progress;
+use crate::cli::view::{Format, ask, receipt as view};
+use crate::diag::codes;
+use crate::plan::{self, Plan};
+use crate::receipt::{Outcome, Receipt};
+use crate::reconcile::{self, ApplyOptions, Event};
+
+/// Applies.
+pub fn run(run: &Run, args: Args) -> Ran {
+    let saved = args.plan.as_deref().map(|path| read(run, path)).transpose()?;
+    let session = session::open(run)?;
+    let wish = Wish { what: args.what, destroy: false };
+    let runtime = runtime()?;
+    let reviewed = saved.is_some() || args.plan_digest.is_some();
+    let plan = match saved {
+        Some(plan) => of_this_project(plan, &session)?,
+        None => {
+            let control = session.place.open_existing()?;
+            runtime.block_on(session.plan(run, &wish, control.as_ref()))?
+        }
+    };
+    if let Some(digest) = &args.plan_digest {
+        reconcile::is_reviewed(&plan, digest).map_err(|e| Failure::reconcile(&e))?;
+    }
+    if let Some(path) = &wish.what.out {
+        save(run, &plan, path)?;
+    }
+    let consent = if reviewed || args.yes { Consent::Given } else { Consent::Ask };
+    runtime.block_on(finish(run, &session, &wish, &plan, consent))
+}
+
+/// Has somebody said yes?
+pub enum Consent {
+    /// By `--yes`, or by naming a reviewed plan.
+    Given,
+    /// Not yet: ask yes or no.
+    Ask,
+    /// Not yet: ask for this text.
+    Type(String),
+}
+
+/// Shows the plan, asks if need be, applies, tells what was done.
+pub async fn finish(run: &Run, session: &Session, wish: &Wish, plan: &Plan, consent: Consent) -> Ran {
+    if run.printer.format == Format::Human {
+        show(run, plan);
+    }
+    if !plan.applyable {
+        return not_applyable(run, plan);
+    }
+    if !plan.actions.is_empty() {
+        agree(run, plan, consent)?;
+    }
+    let receipt = carry_out(run, session, wish, plan).await?;
+    Ok(tell(run, &receipt).and(Exit::of_findings(plan)))
+}
+
+fn not_applyable(run: &Run, plan: &Plan) -> Ran {
+    let exit = Exit::of_findings(plan);
+    match run.printer.format {
+        Format::Human => run.printer.err("Nothing was applied."),
+        Format::Markdown => show(run, plan),
+        Format::Json => return Err(Failure::of_findings(plan).exit(exit)),
+    }
+    Ok(exit)
+}
+
+fn agree(run: &Run, plan: &Plan, consent: Consent) -> Result<(), Failure> {
+    let yes = match consent {
+        Consent::Given => return Ok(()),
+        Consent::Ask if run.printer.can_ask() => ask::yes(&format!("Apply this to {}?", plan.origin.target)),
+        Consent::Type(text) if run.printer.can_ask() => ask::typed(&format!("Type {text} to retire all of it"), &text),
+        Consent::Ask | Consent::Type(_) => {
+            return Err(Failure::new(&codes::cli::CONFIRM, "nobody can be asked: there is no terminal")
+                .fix("pass --yes, or name the reviewed plan with --plan FILE or --plan-digest DIGEST"));
+        }
+    };
+    if yes { Ok(()) } else { Err(Failure::new(&codes::cli::DECLINED, "not confirmed; nothing was written")) }
+}
+
+async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Result<Receipt, Failure> {
+    if plan.actions.is_empty() {
+        return Ok(nothing(plan));
+    }
+    let control = session.place.open()?;
+    let progress = Progress::new(&run.printer, plan.actions.len());
+    let mut how = ApplyOptions::new(session::actor(run));
+    how.run = Some(uuid::Uuid::now_v7().to_string());
+    how.stop = stop_on_interrupt(Arc::clone(&run.printer));
+    let events = |event: Event| on_event(&progress, event);
+    let options = session.options(run, wish);
+    let ran =
+        reconcile::apply(plan, &control, &session.loaded.project, (session.desired()?, &options), &how, &events).await;
+    progress.finish();
+    ran.map_err(|error| {
+        // What was done is told even where the end went wrong.
+        if let Some(receipt) = error.receipt().filter(|_| run.printer.format == Format::Human) {
+            tell(run, receipt);
+        }
+        Failure::reconcile(&error)
+    })
+}
+
+/// The receipt of a plan without actions: no workspace is opened, none is made.
+fn nothing(plan: &Plan) -> Receipt {
+    Receipt {
+        format: crate::receipt::FORMAT.to_owned(),
+        apply: None,
+        owner: plan.owner.clone(),
+        plan_digest: plan.digest,
+        outcome: Outcome::Nothing,
+        lines: Vec::new(),
+        not_settled: Vec::new(),
+        other_apply: None,
+    }
+}
+
+fn on_event(progress: &Progress<'_>, event: Event) {
+    match event {
+        Event::Started { id } => progress.began(&id),
+        Event::Ended { id, outcome, .. } => progress.ended(&id, outcome),
+        Event::Retrying { operation, error, after } => {
+            progress.say(&format!("{operation} is tried again in {} ms: {error}", after.as_millis()));
+        }
+        Event::Began { apply, other, .. } => {
+            if let Some(other) = other {
+                progress.say(&format!("Another apply of this owner has not ended: {other}. Both are safe."));
+            }
+            progress.say(&format!("Apply {apply}"));
+        }
+        Event::Waiting { on, left } => progress.waiting(&on, left),
+        Event::Stopping { in_flight } => progress.say(&format!("{in_flight} in flight")),
+        Event::Checked { .. } | Event::Uploaded { .. } => {}
+    }
+}
+
+fn tell(run: &Run, receipt: &Receipt) -> Exit {
+    let printer = &run.printer;
+    match printer.format {
+        Format::Human => printer.data(&view::human(receipt, printer.verbose)),
+        Format::Json => printer.json(receipt),
+        Format::Markdown => printer.data(&view::markdown(receipt)),
+    }
+    if let Some(next) = view::next(receipt) {
+        printer.talk(&next);
+    }
+    Exit::of_receipt(receipt)
+}
+
+/// Reads a saved plan.
+pub fn read(run: &Run, path: &std::path::Path) -> Result<Plan, Failure> {
+    let path = run.cwd.join(path);
+    let text = std::fs::read(&path)
+        .map_err(|e| Failure::new(&codes::cli::READ, format!("{} cannot be read: {e}", path.display())))?;
+    plan::read(&text).map_err(|e| Failure::caused(e.code(), &e).hint("make it again with `checkfu plan -o FILE`"))
+}
+
+/// A saved plan acts as its own owner on its own target: both must be those of this project.
+fn of_this_project(plan: Plan, session: &Session) -> Result<Plan, Failure> {
+    let owner = &session.loaded.config.authoring_owner;
+    let other = |what: &str, planned: &str, here: &str| {
+        let message = format!("the plan is for {what} {planned}, this is {here}");
+        Failure::new(&codes::apply::OTHER_WORKSPACE, message).exit(Exit::Conflict)
+    };
+    if plan.owner != *owner {
+        return Err(other("owner", plan.owner.as_str(), owner.as_str()));
+    }
+    if plan.origin.target != session.place.name {
+        return Err(
+            other("target", &plan.origin.target, &session.place.name).fix(format!("--target {}", plan.origin.target))
+        );
+    }
+    Ok(plan)
+}

@@ -1,0 +1,54 @@
+//! The commands: each takes its arguments, calls the library, gives values to a view and says how it ended.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::cli::args::{Command, Global};
+use crate::cli::env::Environment;
+use crate::cli::failure::Ran;
+use crate::cli::view::Printer;
+
+pub mod apply;
+pub mod completions;
+pub mod destroy;
+pub mod doctor;
+pub mod explain;
+pub mod get;
+pub mod history;
+pub mod init;
+pub mod new;
+pub mod plan;
+pub mod schema;
+pub mod show;
+pub mod validate;
+
+/// What every command is given.
+pub struct Run {
+    /// Writes.
+    pub printer: Arc<Printer>,
+    /// Options of every command.
+    pub global: Global,
+    /// What the environment says.
+    pub environment: Environment,
+    /// Where the command runs: the current directory, or `-C`.
+    pub cwd: PathBuf,
+}
+
+/// Runs a command.
+pub fn run(run: &Run, command: Command) -> Ran {
+    match command {
+        Command::Init(args) => init::run(run, &args),
+        Command::New(args) => new::run(run, &args),
+        Command::Schema(args) => schema::run(run, &args),
+        Command::Explain(args) => explain::run(run, &args),
+        Command::Completions(args) => completions::run(run, &args),
+        Command::Validate(args) => validate::run(run, &args),
+        Command::Plan(args) => plan::run(run, args),
+        Command::Apply(args) => apply::run(run, args),
+        Command::Destroy(args) => destroy::run(run, args),
+        Command::Get(args) => get::run(run, &args),
+        Command::History(args) => history::run(run, &args),
+        Command::Show(args) => show::run(run, &args),
+        Command::Doctor => doctor::run(run),
+    }
+}

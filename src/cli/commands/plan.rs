@@ -1,0 +1,46 @@
+//! `plan`: what apply would do. Reads only.
+
+use crate::cli::args::Plan as Args;
+use crate::cli::commands::Run;
+use crate::cli::exit::Exit;
+use crate::cli::failure::{Failure, Ran};
+use crate::cli::files::write_whole;
+use crate::cli::session::{self, Wish, runtime};
+use crate::cli::view::{Format, human, markdown};
+use crate::plan::{self, Plan};
+
+/// Plans, shows, and writes the plan file if one is asked for.
+pub fn run(run: &Run, args: Args) -> Ran {
+    let session = session::open(run)?;
+    let control = session.place.open_existing()?;
+    let out = args.what.out.clone();
+    let wish = Wish { what: args.what, destroy: false };
+    let plan = runtime()?.block_on(session.plan(run, &wish, control.as_ref()))?;
+    if let Some(path) = &out {
+        save(run, &plan, path)?;
+    }
+    show(run, &plan);
+    if plan.applyable && !plan.actions.is_empty() {
+        let next = match &out {
+            Some(path) => format!("checkfu apply --plan {}", path.display()),
+            None => format!("checkfu apply --plan-digest {}", plan.digest),
+        };
+        run.printer.talk(&format!("Next: {next}"));
+    }
+    Ok(Exit::of_plan(&plan, args.detailed_exitcode))
+}
+
+/// Writes a plan file, whole or not at all.
+pub fn save(run: &Run, plan: &Plan, path: &std::path::Path) -> Result<(), Failure> {
+    write_whole(&run.cwd.join(path), plan::write(plan).as_bytes())
+}
+
+/// Shows a plan on stdout.
+pub fn show(run: &Run, plan: &Plan) {
+    let printer = &run.printer;
+    match printer.format {
+        Format::Human => printer.data(&human::plan(plan, human::Options { verbose: printer.verbose })),
+        Format::Json => printer.data(&plan::write(plan)),
+        Format::Markdown => printer.data(&markdown::plan(plan)),
+    }
+}

@@ -1,0 +1,48 @@
+//! What the environment says. Read once, here alone.
+
+use std::ffi::OsStr;
+
+/// The variables that checkfu reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// `NO_COLOR` is set and not empty: no colour, unless `--color` says otherwise.
+    pub no_color: bool,
+    /// `CHECKFU_TARGET`: as `--target`, which wins.
+    pub target: Option<String>,
+    /// `CHECKFU_ACTOR`: who acts, for the audit.
+    pub actor: Option<String>,
+}
+
+impl Environment {
+    /// Reads them.
+    pub fn read() -> Self {
+        Self::from(|name| std::env::var_os(name))
+    }
+
+    fn from(get: impl Fn(&str) -> Option<std::ffi::OsString>) -> Self {
+        let text = |name: &str| {
+            let text = get(name)?.to_str()?.trim().to_owned();
+            (!text.is_empty()).then_some(text)
+        };
+        Self {
+            no_color: get("NO_COLOR").is_some_and(|v| v.as_os_str() != OsStr::new("")),
+            target: text("CHECKFU_TARGET"),
+            actor: text("CHECKFU_ACTOR"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_is_not_set() {
+        assert_eq!(Environment::from(|_| None), Environment::default());
+        assert_eq!(Environment::from(|_| Some(" ".into())), Environment { no_color: true, ..Default::default() });
+        assert_eq!(Environment::from(|_| Some("".into())), Environment::default());
+        let all = Environment::from(|name| Some(name.into()));
+        assert_eq!(all.target.as_deref(), Some("CHECKFU_TARGET"));
+        assert_eq!(all.actor.as_deref(), Some("CHECKFU_ACTOR"));
+    }
+}

@@ -1,0 +1,134 @@
+//! Why a command did not do what it was asked: diagnostics and an exit code.
+
+use std::error::Error;
+
+use crate::cli::exit::Exit;
+use crate::cli::view::diagnostics::Sources;
+use crate::control::ControlError;
+use crate::diag::chain::Chain;
+use crate::diag::{Code, Diagnostic, Diagnostics, Location, Severity, codes};
+use crate::plan::{Effect, Plan};
+use crate::reconcile::ReconcileError;
+
+/// Ends a command.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub exit: Exit,
+    /// What is said; sorted when shown.
+    pub diagnostics: Diagnostics,
+    /// Texts for excerpts.
+    pub sources: Sources,
+}
+
+/// What a command gives back.
+pub type Ran = Result<Exit, Failure>;
+
+impl Failure {
+    /// One diagnostic, exit 1.
+    pub fn new(code: &'static Code, message: impl Into<String>) -> Self {
+        Diagnostic::new(code, message).into()
+    }
+
+    /// Sets the fix of the last diagnostic.
+    #[must_use]
+    pub fn fix(mut self, fix: impl Into<String>) -> Self {
+        if let Some(last) = self.diagnostics.0.last_mut() {
+            last.fix = Some(fix.into());
+        }
+        self
+    }
+
+    /// Adds a hint to the last diagnostic.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        if let Some(last) = self.diagnostics.0.last_mut() {
+            last.hints.push(hint.into());
+        }
+        self
+    }
+
+    /// Sets the exit code.
+    #[must_use]
+    pub fn exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    /// Many diagnostics, exit 1.
+    pub fn many(diagnostics: Diagnostics, sources: Sources) -> Self {
+        Self { exit: Exit::Error, diagnostics, sources }
+    }
+
+    /// An error of the workspace, with its causes, under its own code where that has a row.
+    pub fn control(doing: &str, error: &ControlError) -> Self {
+        let code = codes::find(error.code).unwrap_or(&codes::cli::WORKSPACE);
+        let failure = Self::new(code, format!("cannot {doing}: {}", Chain(error))).exit(Exit::of_control(error));
+        // The rows say in general what to do; without one the code of the answer is all there is.
+        if code.code == error.code {
+            failure.fix(code.fix)
+        } else {
+            failure.hint(format!("the workspace said {}", error.code))
+        }
+    }
+
+    /// What went wrong between a plan and its receipt.
+    pub fn reconcile(error: &ReconcileError) -> Self {
+        let cause = error.source().and_then(|s| s.downcast_ref::<ControlError>());
+        match (error.code(), cause) {
+            (Some(code), _) => Self::caused(code, error).fix(code.fix).exit(Exit::of_reconcile(error)),
+            (None, Some(cause)) => Self::control("apply", cause),
+            (None, None) => Self::caused(&codes::cli::WORKSPACE, error),
+        }
+    }
+
+    /// The findings that keep a plan from being applied, as diagnostics.
+    pub fn of_findings(plan: &Plan) -> Self {
+        let mut diagnostics = Diagnostics::default();
+        for finding in plan.findings.iter().filter(|f| f.effect != Effect::Note) {
+            let code = codes::find(&finding.code).unwrap_or(&codes::cli::INTERNAL);
+            let mut d = Diagnostic::new(code, &finding.message).severity(Severity::Error);
+            d.fix.clone_from(&finding.fix);
+            if let Some(at) = finding.at.as_deref().and_then(place) {
+                d = d.at(at, "");
+            }
+            diagnostics.push(d);
+        }
+        Self { exit: Exit::of_findings(plan), diagnostics, sources: Sources::new() }
+    }
+
+    /// Any other error with its causes, under a code of ours.
+    pub fn caused(code: &'static Code, error: &(dyn Error + 'static)) -> Self {
+        Self::new(code, Chain(error).to_string())
+    }
+}
+
+/// Reads `file:line:column`.
+fn place(text: &str) -> Option<Location> {
+    let (rest, column) = text.rsplit_once(':')?;
+    let (file, line) = rest.rsplit_once(':')?;
+    Some(Location { line: line.parse().ok()?, column: column.parse().ok()?, ..Location::file(file) })
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { exit: Exit::Error, diagnostics: Diagnostics(vec![diagnostic]), sources: Sources::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::ErrorKind;
+
+    #[test]
+    fn an_error_of_the_workspace_keeps_its_message_its_cause_and_its_class() {
+        let mut error = ControlError::new(ErrorKind::Conflict, "nobody.knows", "owned by acme/billing");
+        error.source = Some("the cause".into());
+        let failure = Failure::control("read it", &error);
+        assert_eq!(failure.exit, Exit::Conflict);
+        let d = &failure.diagnostics.0[0];
+        assert_eq!(d.message, "cannot read it: owned by acme/billing: the cause");
+        assert_eq!((d.code.code, &d.hints[..]), ("cli.workspace", &["the workspace said nobody.knows".to_owned()][..]));
+    }
+}

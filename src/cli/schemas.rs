@@ -1,0 +1,80 @@
+//! Every JSON Schema that is published: kinds, configuration, plan, receipt, and the documents of `--json`.
+
+use schemars::{Schema, schema_for};
+use serde_json::Value;
+
+use crate::cli::view::json;
+use crate::model::Kind;
+use crate::model::config::Config;
+use crate::model::kinds;
+use crate::plan::Plan;
+use crate::receipt::Receipt;
+
+/// Name → what it is for → the schema.
+pub struct Row {
+    /// As `checkfu schema NAME` takes it; the file in `schemas/` is `NAME.json`.
+    pub name: String,
+    /// What it describes.
+    pub about: String,
+    /// The schema.
+    pub schema: fn() -> Schema,
+    kind: Option<Kind>,
+}
+
+impl Row {
+    /// The schema as JSON.
+    pub fn json(&self) -> Value {
+        match self.kind {
+            Some(kind) => kinds::schema::schema(kinds::def(kind)),
+            None => (self.schema)().to_value(),
+        }
+    }
+}
+
+/// All of them, kinds first.
+pub fn all() -> Vec<Row> {
+    let kind = |kind: &Kind| Row {
+        name: kind.to_string(),
+        about: format!("a manifest of kind {kind}"),
+        schema: Schema::default,
+        kind: Some(*kind),
+    };
+    let document = |(name, about, schema): (&str, &str, fn() -> Schema)| Row {
+        name: name.to_owned(),
+        about: about.to_owned(),
+        schema,
+        kind: None,
+    };
+    let documents: [(&str, &str, fn() -> Schema); 10] = [
+        ("Config", "checkfu.yaml", || schema_for!(Config)),
+        ("Plan", "plan --json, plan -o FILE", || schema_for!(Plan)),
+        ("Receipt", "apply --json, destroy --json", || schema_for!(Receipt)),
+        ("Diagnostics", "validate --json, and any command that fails", || schema_for!(json::DiagnosticsDoc)),
+        ("Resources", "get --json", || schema_for!(json::ResourcesDoc)),
+        ("Applies", "history --json", || schema_for!(json::AppliesDoc)),
+        ("Apply", "show APPLY --json", || schema_for!(json::ApplyDoc)),
+        ("Files", "init --json, new --json", || schema_for!(json::FilesDoc)),
+        ("Checks", "doctor --json", || schema_for!(json::ChecksDoc)),
+        ("Explain", "explain --json", || schema_for!(json::ExplainDoc)),
+    ];
+    Kind::ALL.iter().map(kind).chain(documents.into_iter().map(document)).collect()
+}
+
+/// By name; upper and lower case are the same.
+pub fn find(name: &str) -> Option<Row> {
+    all().into_iter().find(|row| row.name.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_schema_is_an_object_and_found_by_any_case() {
+        for row in all() {
+            assert!(row.json().is_object(), "{}", row.name);
+            assert!(find(&row.name.to_lowercase()).is_some());
+        }
+        assert!(find("nothing").is_none());
+    }
+}

@@ -1,0 +1,334 @@
+//! A plan as text for people: what changes, sorted by address; what is held; findings; totals last.
+
+use std::fmt::Write;
+
+use crate::cli::view::diff::{Line, Mark, Part};
+use crate::cli::view::text::{clip, count, line, pad, visible};
+use crate::cli::view::values::{self, Shown};
+use crate::cli::view::{style, words};
+use crate::plan::{Action, Cause, Effect, FileVerb, Finding, Held, Plan, Step, Verb};
+
+/// What the view needs to know beside the plan.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Everything in full.
+    pub verbose: bool,
+}
+
+/// Lines of one field that are shown before the rest is only counted.
+const FIELD_LINES: usize = 120;
+/// Characters of one piece of a line that are shown before the rest is left out.
+const PART_CHARS: usize = 2_000;
+/// Files of one resource that are listed before the rest is only counted.
+const FILES: usize = 40;
+
+/// The whole plan. Ends with a line feed.
+pub fn plan(plan: &Plan, options: Options) -> String {
+    let mut out = String::new();
+    header(plan, &mut out);
+    let mut actions: Vec<&Action> = plan.actions.iter().filter(|a| a.verb != Verb::Record).collect();
+    actions.sort_by(|a, b| (&a.address, &a.id).cmp(&(&b.address, &b.id)));
+    let verb_width = actions.iter().map(|a| a.verb.as_str().len()).max().unwrap_or(0);
+    let name_width = actions.iter().map(|a| words::subject(a).len()).max().unwrap_or(0).min(44);
+    for action in &actions {
+        self::action(action, verb_width, name_width, options, &mut out);
+    }
+    if !actions.is_empty() {
+        out.push('\n');
+    }
+    held(plan, options, &mut out);
+    settle(plan, options, &mut out);
+    findings(plan, options, &mut out);
+    totals(plan, &mut out);
+    out
+}
+
+fn header(plan: &Plan, out: &mut String) {
+    let origin = &plan.origin;
+    let _ = writeln!(
+        out,
+        "{} {} {} {}",
+        style::strong(&plan.owner),
+        style::faint("→"),
+        style::strong(line(&origin.target)),
+        style::faint(format!("({} {})", origin.kind, line(&origin.at)))
+    );
+    if !plan.scope.is_empty() {
+        let _ = writeln!(out, "{}", style::changed(format!("only a part: {}", line(&plan.scope.join(", ")))));
+    }
+    if origin.workspace.is_none() {
+        let _ = writeln!(out, "{}", style::faint("a new workspace: the first apply makes it"));
+    }
+    out.push('\n');
+}
+
+fn paint(verb: Verb, text: &str) -> String {
+    match verb {
+        Verb::Create | Verb::Adopt => style::added(text),
+        Verb::Retire | Verb::Release | Verb::HandOver | Verb::Unprotect => style::removed(text),
+        _ => style::changed(text),
+    }
+}
+
+fn action(action: &Action, verb_width: usize, name_width: usize, options: Options, out: &mut String) {
+    let about = &action.about;
+    let sign = paint(action.verb, words::symbol(action.verb));
+    let verb = paint(action.verb, &format!("{:verb_width$}", action.verb.as_str()));
+    let subject = pad(&style::strong(words::subject(action)), name_width);
+    let at = about.at.as_deref().map(line).unwrap_or_default();
+    let _ = writeln!(out, "  {}", format!("{sign} {verb}  {subject}  {}", style::faint(at)).trim_end());
+    if !about.reason.is_empty() && (options.verbose || matches!(action.verb, Verb::Retire | Verb::Replace)) {
+        let _ = writeln!(out, "      {}", style::faint(line(&about.reason)));
+    }
+    if let Step::Create { spec, .. } = &action.step
+        && about.changes.is_empty()
+    {
+        if let Some(summary) = summary(spec) {
+            let _ = writeln!(out, "      {}", style::faint(summary));
+        }
+    }
+    for change in &about.changes {
+        let cause = match change.cause {
+            Cause::Live => "  (moved live, is put back)",
+            Cause::Both => "  (file and live moved)",
+            Cause::File | Cause::Reference => "",
+        };
+        let at = change.at.as_deref().filter(|at| Some(*at) != about.at.as_deref()).map(|at| format!("  {}", line(at)));
+        let tail = style::faint(format!("{cause}{}", at.unwrap_or_default()));
+        field(&change.path, values::change(change), &tail, options, out);
+    }
+    files(action, options, out);
+    for remark in words::remarks(action) {
+        let loud = words::irreversible(action) && remark == "cannot be undone";
+        let _ = writeln!(out, "      {}", if loud { style::alarm(&remark) } else { style::changed(&remark) });
+    }
+}
+
+/// What a new resource holds, in one line: short fields as they are, long ones by size.
+fn summary(spec: &serde_json::Value) -> Option<String> {
+    use serde_json::Value;
+    let fields: Vec<String> = spec
+        .as_object()?
+        .iter()
+        .map(|(name, value)| {
+            let words = match value {
+                Value::String(s) if s.starts_with("sha256:") => line(s.get(..19).unwrap_or(s)),
+                Value::String(s) if s.contains('\n') || s.len() > 40 => count(s.lines().count(), "line"),
+                Value::String(s) => line(s),
+                Value::Array(items) if !items.iter().all(Value::is_string) || items.len() > 4 => {
+                    items.len().to_string()
+                }
+                Value::Object(map) if map.len() > 2 || values::one_line(value).len() > 40 => map.len().to_string(),
+                other => values::one_line(other),
+            };
+            format!("{}: {words}", line(name))
+        })
+        .collect();
+    (!fields.is_empty()).then(|| fields.join(" · "))
+}
+
+fn field(path: &str, shown: Shown, tail: &str, options: Options, out: &mut String) {
+    let path = line(path);
+    match shown {
+        Shown::Short { before, after } => {
+            let change = format!("{} {} {}", style::removed(before), style::faint("→"), style::added(after));
+            let _ = writeln!(out, "      {path}  {change}{tail}");
+        }
+        Shown::Long(lines) => {
+            let _ = writeln!(out, "      {path}{tail}");
+            diff_lines(&lines, options, out);
+        }
+    }
+}
+
+fn diff_lines(lines: &[Line], options: Options, out: &mut String) {
+    let most = if options.verbose { usize::MAX } else { FIELD_LINES };
+    let digits = lines.iter().map(|l| l.number).max().unwrap_or(0).to_string().len();
+    for shown in lines.iter().take(most) {
+        let number = if shown.mark == Mark::Gap { " ".repeat(digits) } else { format!("{:>digits$}", shown.number) };
+        let clipped = if options.verbose { usize::MAX } else { PART_CHARS };
+        let _ = writeln!(out, "        {}", diff_line(shown, &number, clipped).trim_end());
+    }
+    if lines.len() > most {
+        let rest = format!("… {} more; -v shows them", count(lines.len() - most, "line"));
+        let _ = writeln!(out, "        {}", style::faint(rest));
+    }
+}
+
+/// One line of a diff with its sign and number. Marks are written out, so they are seen without colour too.
+fn diff_line(shown: &Line, number: &str, most: usize) -> String {
+    let text = |p: &Part| clip(&visible(&p.text, false), most);
+    let all: String = shown.parts.iter().map(text).collect();
+    match shown.mark {
+        Mark::Gap => style::faint("⋯"),
+        Mark::Same => style::faint(format!("  {number}  {all}")),
+        Mark::Removed => style::removed(format!("- {number}  {all}")),
+        Mark::Added => style::added(format!("+ {number}  {all}")),
+        Mark::Changed => {
+            let parts: String = shown.parts.iter().map(|p| marked(p.mark, &text(p))).collect();
+            format!("{} {}  {parts}", style::changed("~"), style::faint(number))
+        }
+    }
+}
+
+fn marked(mark: Mark, text: &str) -> String {
+    match mark {
+        Mark::Removed => style::removed(format!("[-{text}-]")),
+        Mark::Added => style::added(format!("{{+{text}+}}")),
+        _ => text.to_owned(),
+    }
+}
+
+fn files(action: &Action, options: Options, out: &mut String) {
+    let files = &action.about.files;
+    let most = if options.verbose { usize::MAX } else { FILES };
+    for file in files.iter().take(most) {
+        let text = format!("{} {}", values::file_sign(file.change), values::file(file));
+        let text = match file.change {
+            FileVerb::Add => style::added(text),
+            FileVerb::Remove => style::removed(text),
+            FileVerb::Modify | FileVerb::Rename | FileVerb::Mode => style::changed(text),
+        };
+        let _ = writeln!(out, "      {text}");
+    }
+    if files.len() > most {
+        let rest = format!("… {} more; -v shows them", count(files.len() - most, "file"));
+        let _ = writeln!(out, "      {}", style::faint(rest));
+    }
+}
+
+fn held(plan: &Plan, options: Options, out: &mut String) {
+    if plan.held.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{}", style::strong("Moved live, and stays so:"));
+    let mut held: Vec<&Held> = plan.held.iter().collect();
+    held.sort_by(|a, b| (&a.address, &a.field).cmp(&(&b.address, &b.field)));
+    for item in held {
+        held_one(item, options, out);
+    }
+    let _ = writeln!(
+        out,
+        "  {}\n",
+        style::faint("put back with --revert ADDRESS or --revert-all, or write it into the files to keep it")
+    );
+}
+
+fn held_one(item: &Held, options: Options, out: &mut String) {
+    let who = item.actor.as_deref().map_or("an unknown actor".to_owned(), line);
+    let when = item.when.as_deref().map(|w| format!(" at {}", line(w))).unwrap_or_default();
+    let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", line(r))).unwrap_or_default();
+    let sign = if item.conflict { style::alarm("!") } else { style::changed("≠") };
+    let word = if item.conflict { style::alarm("conflict") } else { style::changed("held") };
+    let by = style::faint(format!("by {who}{when}{glass}"));
+    let _ = writeln!(out, "  {sign} {word}  {}  {by}", style::strong(&item.address));
+    match &item.field {
+        None => {
+            let _ = writeln!(out, "      it is gone; --revert {} makes it anew", item.address);
+        }
+        Some(path) => {
+            let at = item.at.as_deref().map(|at| format!("  {}", line(at))).unwrap_or_default();
+            let tail = style::faint(format!("  (last applied → live){at}"));
+            field(path, values::two(item.applied.as_ref(), item.live.as_ref()), &tail, options, out);
+            if item.conflict {
+                let tail = style::faint("  (last applied → wanted)");
+                field(path, values::two(item.applied.as_ref(), item.wanted.as_ref()), &tail, options, out);
+            }
+        }
+    }
+}
+
+fn settle(plan: &Plan, options: Options, out: &mut String) {
+    let mut names: Vec<String> = plan.actions.iter().filter(|a| a.verb == Verb::Record).map(words::subject).collect();
+    if names.is_empty() {
+        return;
+    }
+    names.sort();
+    let list = if options.verbose { names.join(", ") } else { words::some_of(&names) };
+    let _ = writeln!(out, "{} file and live agree, only the record differs", style::strong("To settle:"));
+    let _ = writeln!(out, "  {} {list}\n", words::symbol(Verb::Record));
+}
+
+/// The word for what a finding does.
+pub fn effect_word(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Refuses => "refused",
+        Effect::Blocks => "blocked",
+        Effect::Error => "error",
+        Effect::Note => "note",
+    }
+}
+
+fn findings(plan: &Plan, _: Options, out: &mut String) {
+    if plan.findings.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{}", style::strong("Findings:"));
+    let mut findings: Vec<&Finding> = plan.findings.iter().collect();
+    findings
+        .sort_by(|a, b| (a.effect, &a.code, &a.address, &a.message).cmp(&(b.effect, &b.code, &b.address, &b.message)));
+    for finding in findings {
+        let word = effect_word(finding.effect);
+        let word = match finding.effect {
+            Effect::Note => style::faint(word),
+            Effect::Blocks => style::changed(word),
+            Effect::Refuses | Effect::Error => style::alarm(word),
+        };
+        let at = finding.at.as_deref().map(|at| format!("  {}", line(at))).unwrap_or_default();
+        let _ = writeln!(out, "  {word} {}{}", style::strong(&finding.code), style::faint(at));
+        let _ = writeln!(out, "      {}", line(&finding.message));
+        if let Some(fix) = &finding.fix {
+            fix_lines(fix, out);
+        }
+    }
+    out.push('\n');
+}
+
+/// One line stays beside its word; more stand below it, each as it is to be pasted.
+fn fix_lines(fix: &str, out: &mut String) {
+    let word = style::added("fix:");
+    if fix.lines().count() < 2 {
+        let _ = writeln!(out, "      {word} {}", line(fix.trim_end()));
+        return;
+    }
+    let _ = writeln!(out, "      {word}");
+    for text in fix.lines() {
+        let _ = writeln!(out, "        {}", line(text));
+    }
+}
+
+fn totals(plan: &Plan, out: &mut String) {
+    let notes = &plan.notes;
+    let mut tail = vec![format!("{} unchanged", notes.unchanged)];
+    if !plan.held.is_empty() {
+        tail.push(format!("{} held", plan.held.len()));
+    }
+    if !notes.blocked.is_empty() {
+        tail.push(format!("{} blocked", notes.blocked.len()));
+    }
+    if notes.ignored > 0 {
+        tail.push(format!("{} not owned", count(notes.ignored as usize, "field")));
+    }
+    let kept: u32 = notes.kept_memories.values().sum();
+    if kept > 0 {
+        tail.push(format!("{} of others kept", count(kept as usize, "memory")));
+    }
+    let retired = plan.actions.iter().filter(|a| words::retires(a)).count();
+    let forever = plan.actions.iter().filter(|a| words::irreversible(a)).count();
+    if retired > 0 && forever > 0 {
+        tail.push(style::alarm(format!("{forever} cannot be undone")));
+    }
+    if plan.actions.is_empty() {
+        let _ = writeln!(out, "{} {}", style::strong("Nothing to do:"), tail.join(", "));
+    } else {
+        let _ = writeln!(out, "{} {}; {}", style::strong("Plan:"), words::totals_line(plan), tail.join(", "));
+    }
+    if !plan.applyable {
+        let _ = writeln!(out, "{}", style::alarm("This plan cannot be applied; the findings say why."));
+    }
+    let _ = writeln!(out, "{} {}", style::faint("digest"), plan.digest);
+}
+
+#[cfg(test)]
+#[path = "human_tests.rs"]
+mod tests;

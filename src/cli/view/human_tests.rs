@@ -1,0 +1,113 @@
+//! What people see of a plan.
+
+use super::*;
+use crate::cli::view::sample;
+
+fn shown(plan: &Plan) -> String {
+    style::plain(&super::plan(plan, Options { verbose: false }))
+}
+
+#[test]
+fn a_plan_with_most_things() {
+    insta::assert_snapshot!(shown(&sample::plan()), @r#"
+    acme/support → local (embedded .checkfu/workspace.db)
+
+      + create   Agent/billing  agents/billing.md:1:1
+          instructions: 3 lines · model: {"id":"claude-sonnet-5"} · skills: []
+      - retire   Agent/old      checkfu.yaml:9:12
+          removed: in checkfu.yaml names it
+          cannot be undone
+      ~ update   Agent/support  agents/support.md:1:1
+          instructions  agents/support.md:26:1
+              19  Rule 19: be kind and answer in short sentences.
+            ~ 20  Rule 20: be [-kind-]{+friendly+} and answer in short sentences.
+              21  Rule 21: be kind and answer in short sentences.
+          model.id  "claude-haiku-5" → "claude-sonnet-5"
+          may now use the tool bash
+      ↑ publish  Skill/triage   skills/triage/SKILL.md:1:1
+          ~ SKILL.md  1.2 KB
+          + notes.md  300 B
+          1.5 KB to upload
+          live at once for 1 agent: Agent/faq
+          used by Agent/support
+
+    Moved live, and stays so:
+      ≠ held  Agent/faq  by jane at 2026-11-30T09:00:00Z
+          description  "Answers" → "Answers questions"  (last applied → live)  agents/faq.md:3:1
+      put back with --revert ADDRESS or --revert-all, or write it into the files to keep it
+
+    To settle: file and live agree, only the record differs
+      = Environment/default
+
+    Plan: 1 to create, 1 to update, 1 to publish, 1 to retire, 1 to settle; 12 unchanged, 1 held, 1 cannot be undone
+    digest sha256:64879f7d6b960a01909762d911a32d4582c20010c5641ee90278b644a9e3b525
+    "#);
+}
+
+#[test]
+fn a_refused_plan_is_still_shown_with_all_reasons() {
+    let text = shown(&sample::refused());
+    let at = text.find("Findings:").unwrap();
+    insta::assert_snapshot!(&text[at..], @r"
+    Findings:
+      refused plan.irreversible
+          Agent/old cannot be brought back once it is archived
+          fix:
+            removed:
+              - address: Agent/old
+      note plan.source_unknown
+          no Git: it is not known whether this is the newest source
+
+    Plan: 1 to create, 1 to update, 1 to publish, 1 to retire, 1 to settle; 12 unchanged, 1 held, 1 cannot be undone
+    This plan cannot be applied; the findings say why.
+    digest sha256:64879f7d6b960a01909762d911a32d4582c20010c5641ee90278b644a9e3b525
+    ");
+}
+
+#[test]
+fn an_empty_plan_says_that_nothing_is_to_do() {
+    insta::assert_snapshot!(shown(&sample::empty()), @r"
+    acme/support → local (embedded .checkfu/workspace.db)
+
+    Nothing to do: 12 unchanged
+    digest sha256:64879f7d6b960a01909762d911a32d4582c20010c5641ee90278b644a9e3b525
+    ");
+}
+
+#[test]
+fn an_update_of_one_word_shows_three_lines_of_the_prompt() {
+    let text = shown(&sample::plan());
+    assert_eq!(text.lines().filter(|l| l.contains("Rule ")).count(), 3);
+    assert!(text.contains("[-kind-]{+friendly+}"));
+}
+
+#[test]
+fn nothing_from_a_workspace_reaches_the_terminal_raw() {
+    let mut plan = sample::plan();
+    let evil = "\u{1b}[2J\u{202e}evil\u{7}\r";
+    plan.actions[1].about.changes[0].after = Some(serde_json::json!(evil));
+    plan.actions[1].about.changes[1].before = Some(serde_json::json!(evil));
+    plan.actions[1].about.changes[1].path = evil.to_owned();
+    plan.actions[1].about.at = Some(evil.to_owned());
+    plan.actions[1].about.capabilities = vec![evil.to_owned()];
+    plan.actions[2].about.files[0].path = evil.to_owned();
+    plan.actions[2].about.files[0].writer = Some(evil.to_owned());
+    plan.held[0].actor = Some(evil.to_owned());
+    plan.held[0].break_glass = Some(evil.to_owned());
+    plan.held[0].live = Some(serde_json::json!(evil));
+    plan.findings = sample::refused().findings;
+    plan.findings[0].message = evil.to_owned();
+    plan.findings[0].fix = Some(evil.to_owned());
+    plan.origin.at = evil.to_owned();
+    plan.scope = vec![evil.to_owned()];
+    for verbose in [false, true] {
+        let text = super::plan(&plan, Options { verbose });
+        assert!(
+            !text.contains("\u{1b}[2J")
+                && !text.contains('\u{202e}')
+                && !text.contains('\u{7}')
+                && !text.contains('\r')
+        );
+        assert!(text.matches(r"\u{202e}evil").count() >= 12, "{text}");
+    }
+}

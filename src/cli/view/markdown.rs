@@ -1,0 +1,331 @@
+//! A plan as Markdown for a pull request, in at most 60,000 bytes. It is never cut: the head holds every number,
+//! then come as many rows as fit, retirements first, and what is left out is counted.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::cli::view::diff::{Line, Mark};
+use crate::cli::view::human::effect_word;
+use crate::cli::view::text::{bytes, clip, count, line, visible};
+use crate::cli::view::values::{self, Shown};
+use crate::cli::view::words;
+use crate::plan::{Action, Finding, Held, Plan, Verb};
+
+/// Most bytes of a document.
+pub const BUDGET: usize = 60_000;
+/// Most bytes of one row's details; a longer one says how much is left out.
+const DETAIL: usize = 6_000;
+/// Kept free for the closing tags and the line that counts what is left out.
+const TAIL: usize = 600;
+
+/// The whole plan, or all of its numbers and as many rows as fit.
+pub fn plan(plan: &Plan) -> String {
+    let mut out = String::new();
+    head(plan, &mut out);
+    let mut left = Left::default();
+    findings(plan, &mut out, &mut left);
+    let (retired, others): (Vec<&Action>, Vec<&Action>) = sorted(plan).into_iter().partition(|a| words::retires(a));
+    rows("Retirements", &retired, &mut out, &mut left);
+    rows("Changes", &others, &mut out, &mut left);
+    held(plan, &mut out, &mut left);
+    left.tell(&mut out);
+    out
+}
+
+/// What did not fit.
+#[derive(Default)]
+struct Left {
+    findings: usize,
+    held: usize,
+    actions: BTreeMap<Verb, usize>,
+}
+
+impl Left {
+    fn tell(&self, out: &mut String) {
+        let mut parts: Vec<String> = self.actions.iter().map(|(verb, n)| format!("{n} {}", verb.as_str())).collect();
+        if self.findings > 0 {
+            parts.push(count(self.findings, "finding"));
+        }
+        if self.held > 0 {
+            parts.push(format!("{} held", self.held));
+        }
+        if !parts.is_empty() {
+            let _ = writeln!(out, "\n**Not shown here:** {}. The whole plan is in the plan file.", parts.join(", "));
+        }
+    }
+}
+
+fn sorted(plan: &Plan) -> Vec<&Action> {
+    let mut actions: Vec<&Action> = plan.actions.iter().collect();
+    actions.sort_by(|a, b| (&a.address, &a.id).cmp(&(&b.address, &b.id)));
+    actions
+}
+
+/// Titles, numbers, codes, digest: a few thousand bytes, whatever the plan.
+fn head(plan: &Plan, out: &mut String) {
+    let title = if plan.actions.is_empty() { "nothing to do".to_owned() } else { words::totals_line(plan) };
+    let _ = writeln!(out, "### checkfu: {title}\n");
+    let origin = &plan.origin;
+    let target = format!("{} ({} {})", origin.target, origin.kind, origin.at);
+    let _ = writeln!(out, "Owner {}, target {}.", code(plan.owner.as_str()), code(&clip(&target, 300)));
+    if !plan.scope.is_empty() {
+        let _ = writeln!(out, "Only a part: {}.", code(&clip(&plan.scope.join(", "), 300)));
+    }
+    if !plan.applyable {
+        let _ = writeln!(out, "\n**This plan cannot be applied.**");
+    }
+    table(plan, out);
+    let retired = plan.actions.iter().filter(|a| words::retires(a)).count();
+    let forever = plan.actions.iter().filter(|a| words::irreversible(a)).count();
+    let notes = &plan.notes;
+    let _ = writeln!(
+        out,
+        "\n{}, **{forever} that cannot be undone**, {} held, {} blocked, {} unchanged.",
+        count(retired, "retirement"),
+        plan.held.len(),
+        notes.blocked.len(),
+        notes.unchanged,
+    );
+    let mut codes: BTreeMap<(crate::plan::Effect, &str), usize> = BTreeMap::new();
+    for finding in &plan.findings {
+        *codes.entry((finding.effect, &finding.code)).or_default() += 1;
+    }
+    if !codes.is_empty() {
+        let codes: Vec<String> =
+            codes.iter().map(|((e, c), n)| format!("{} ({}, {n})", code(&clip(c, 80)), effect_word(*e))).collect();
+        let _ = writeln!(out, "\nFindings: {}.", codes.join(", "));
+    }
+    let _ = writeln!(
+        out,
+        "\nDigest {}; the whole plan is in the plan file (`checkfu plan -o FILE`, `checkfu show FILE`).",
+        code(&plan.digest.to_string())
+    );
+}
+
+fn table(plan: &Plan, out: &mut String) {
+    if plan.actions.is_empty() {
+        return;
+    }
+    let verbs: Vec<Verb> = words::totals(plan).into_iter().map(|(v, _)| v).collect();
+    let cells: Vec<&str> = verbs.iter().map(|v| v.as_str()).collect();
+    let _ = writeln!(out, "\n| kind | {} |\n|---|{}", cells.join(" | "), "---:|".repeat(verbs.len()));
+    for (kind, counts) in words::totals_by_kind(plan) {
+        let cells: Vec<String> =
+            verbs.iter().map(|v| counts.get(v).map(usize::to_string).unwrap_or_default()).collect();
+        let _ = writeln!(out, "| {} | {} |", kind.map_or("owner", crate::model::Kind::as_str), cells.join(" | "));
+    }
+}
+
+/// A folded section that grows row by row. `false`: the row did not fit.
+struct Section<'a> {
+    out: &'a mut String,
+    title: &'a str,
+    open: bool,
+}
+
+impl Section<'_> {
+    fn opening(&self) -> String {
+        if self.open { String::new() } else { format!("\n<details><summary>{}</summary>\n\n", self.title) }
+    }
+
+    fn fits(&self, row: &str) -> bool {
+        self.out.len() + self.opening().len() + row.len() + TAIL <= BUDGET
+    }
+
+    fn push(&mut self, row: &str) -> bool {
+        if !self.fits(row) {
+            return false;
+        }
+        if !self.open {
+            self.out.push_str(&self.opening());
+            self.open = true;
+        }
+        self.out.push_str(row);
+        true
+    }
+
+    fn close(self) {
+        if self.open {
+            self.out.push_str("\n</details>\n");
+        }
+    }
+}
+
+fn findings(plan: &Plan, out: &mut String, left: &mut Left) {
+    let mut findings: Vec<&Finding> = plan.findings.iter().collect();
+    findings
+        .sort_by(|a, b| (a.effect, &a.code, &a.address, &a.message).cmp(&(b.effect, &b.code, &b.address, &b.message)));
+    let mut section = Section { out, title: "Findings", open: false };
+    for finding in findings {
+        let at = finding.at.as_deref().map(|at| format!(" at {}", code(at))).unwrap_or_default();
+        let message = prose(&clip(&finding.message, 2_000));
+        let mut row = format!("- {} {}{at}: {message}\n", effect_word(finding.effect), code(&finding.code));
+        if let Some(fix) = &finding.fix {
+            row.push_str(&indent(&fence("yaml", &clip(fix, 2_000))));
+        }
+        left.findings += usize::from(!section.push(&row));
+    }
+    section.close();
+}
+
+fn held(plan: &Plan, out: &mut String, left: &mut Left) {
+    let mut held: Vec<&Held> = plan.held.iter().collect();
+    held.sort_by(|a, b| (&a.address, &a.field).cmp(&(&b.address, &b.field)));
+    let mut section = Section { out, title: "Moved live, and stays so", open: false };
+    for item in held {
+        let word = if item.conflict { "**conflict**" } else { "held" };
+        let what = item.field.as_deref().map_or(" is gone".to_owned(), |f| format!(" {}", code(f)));
+        let who = item.actor.as_deref().map_or("an unknown actor".to_owned(), code);
+        let when = item.when.as_deref().map(|w| format!(" at {}", code(w))).unwrap_or_default();
+        let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", prose(r))).unwrap_or_default();
+        let mut row = format!("- {word} {}{what} by {who}{when}{glass}\n", code(&item.address.to_string()));
+        if item.field.is_some() {
+            let mut diff = String::new();
+            shown(&mut diff, values::two(item.applied.as_ref(), item.live.as_ref()));
+            row.push_str(&indent(&fence("diff", &clip(&diff, DETAIL))));
+        }
+        left.held += usize::from(!section.push(&row));
+    }
+    section.close();
+}
+
+/// Rows with their details, without them where they do not fit, counted where even that does not fit.
+fn rows(title: &str, actions: &[&Action], out: &mut String, left: &mut Left) {
+    let mut section = Section { out, title, open: false };
+    for action in actions {
+        let row = row(action);
+        if !section.fits(&row) {
+            *left.actions.entry(action.verb).or_default() += 1;
+            continue;
+        }
+        let details = details(action);
+        if !section.push(&format!("{row}{details}")) {
+            section.push(&row);
+        }
+    }
+    section.close();
+}
+
+fn row(action: &Action) -> String {
+    let at = action.about.at.as_deref().map(|at| format!(" at {}", code(&clip(at, 300)))).unwrap_or_default();
+    let forever = if words::irreversible(action) { ", **cannot be undone**" } else { "" };
+    format!("- {} {}{at}{forever}\n", action.verb.as_str(), code(&words::subject(action)))
+}
+
+/// The changes as one fenced diff.
+fn details(action: &Action) -> String {
+    let mut body = String::new();
+    for change in &action.about.changes {
+        let _ = writeln!(body, "@@ {} @@", line(&change.path));
+        shown(&mut body, values::change(change));
+    }
+    for file in &action.about.files {
+        let _ = writeln!(body, "{} {}", values::file_sign(file.change).replace(['~', '»'], "!"), values::file(file));
+    }
+    for remark in words::remarks(action).iter().filter(|r| *r != "cannot be undone") {
+        let _ = writeln!(body, "# {remark}");
+    }
+    if body.is_empty() {
+        return String::new();
+    }
+    let cut = body.len() > DETAIL;
+    if cut {
+        let keep = body[..floor(&body, DETAIL)].rfind('\n').map_or(0, |i| i + 1);
+        let rest = bytes((body.len() - keep) as u64);
+        body.truncate(keep);
+        let _ = writeln!(body, "# {rest} more of this change in the plan file");
+    }
+    indent(&fence("diff", &body))
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn shown(body: &mut String, shown: Shown) {
+    match shown {
+        Shown::Short { before, after } => {
+            let _ = writeln!(body, "- {before}\n+ {after}");
+        }
+        Shown::Long(lines) => {
+            for line in &lines {
+                let _ = writeln!(body, "{}", diff_line(line));
+            }
+        }
+    }
+}
+
+fn diff_line(shown: &Line) -> String {
+    let parts: String = shown
+        .parts
+        .iter()
+        .map(|p| {
+            let text = visible(&p.text, false);
+            match (shown.mark, p.mark) {
+                (Mark::Changed, Mark::Removed) => format!("[-{text}-]"),
+                (Mark::Changed, Mark::Added) => format!("{{+{text}+}}"),
+                _ => text,
+            }
+        })
+        .collect();
+    match shown.mark {
+        Mark::Gap => "  ⋯".to_owned(),
+        Mark::Same => format!("  {parts}"),
+        Mark::Removed => format!("- {parts}"),
+        Mark::Added => format!("+ {parts}"),
+        Mark::Changed => format!("! {parts}"),
+    }
+}
+
+/// User text as a code span: nothing in it is markup, a mention or a link.
+pub fn code(text: &str) -> String {
+    let text = line(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let ticks = "`".repeat(longest + 1);
+    let blank = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
+    format!("{ticks}{blank}{text}{blank}{ticks}")
+}
+
+/// User text in a sentence: markup and HTML are shown, mentions and links are broken.
+fn prose(text: &str) -> String {
+    let mut out = String::new();
+    for c in line(text).chars() {
+        match c {
+            '@' | '#' | ':' => {
+                out.push(c);
+                if c != ':' || text.contains("://") {
+                    out.push_str("<!-- -->");
+                }
+            }
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A fenced block whose fence is longer than any run of backticks in it.
+fn fence(language: &str, body: &str) -> String {
+    let body = visible(body.trim_end(), true);
+    let longest = body.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let ticks = "`".repeat((longest + 1).max(3));
+    format!("{ticks}{language}\n{body}\n{ticks}\n")
+}
+
+/// Two blanks in front of each line, so that a block belongs to the list item above it.
+fn indent(text: &str) -> String {
+    text.lines().map(|l| format!("  {l}\n")).collect()
+}
+
+#[cfg(test)]
+#[path = "markdown_tests.rs"]
+mod tests;

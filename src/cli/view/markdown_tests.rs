@@ -1,0 +1,168 @@
+//! What a pull request shows of a plan.
+
+use super::*;
+use crate::cli::view::sample;
+use crate::plan::Reversible;
+use serde_json::json;
+
+#[test]
+fn a_plan_with_most_things() {
+    let mut plan = sample::plan();
+    plan.findings = sample::refused().findings;
+    insta::assert_snapshot!(super::plan(&plan), @r#"
+    ### checkfu: 1 to create, 1 to update, 1 to publish, 1 to retire, 1 to settle
+
+    Owner `acme/support`, target `local (embedded .checkfu/workspace.db)`.
+
+    | kind | create | update | publish | retire | record |
+    |---|---:|---:|---:|---:|---:|
+    | Agent | 1 | 1 |  | 1 |  |
+    | Environment |  |  |  |  | 1 |
+    | Skill |  |  | 1 |  |  |
+
+    1 retirement, **1 that cannot be undone**, 1 held, 0 blocked, 12 unchanged.
+
+    Findings: `plan.irreversible` (refused, 1), `plan.source_unknown` (note, 1).
+
+    Digest `sha256:64879f7d6b960a01909762d911a32d4582c20010c5641ee90278b644a9e3b525`; the whole plan is in the plan file (`checkfu plan -o FILE`, `checkfu show FILE`).
+
+    <details><summary>Findings</summary>
+
+    - refused `plan.irreversible`: Agent/old cannot be brought back once it is archived
+      ```yaml
+      removed:
+        - address: Agent/old
+      ```
+    - note `plan.source_unknown`: no Git: it is not known whether this is the newest source
+
+    </details>
+
+    <details><summary>Retirements</summary>
+
+    - retire `Agent/old` at `checkfu.yaml:9:12`, **cannot be undone**
+
+    </details>
+
+    <details><summary>Changes</summary>
+
+    - create `Agent/billing` at `agents/billing.md:1:1`
+    - update `Agent/support` at `agents/support.md:1:1`
+      ```diff
+      @@ instructions @@
+        Rule 19: be kind and answer in short sentences.
+      ! Rule 20: be [-kind-]{+friendly+} and answer in short sentences.
+        Rule 21: be kind and answer in short sentences.
+      @@ model.id @@
+      - "claude-haiku-5"
+      + "claude-sonnet-5"
+      # may now use the tool bash
+      ```
+    - record `Environment/default` at `env.yaml:1:1`
+    - publish `Skill/triage` at `skills/triage/SKILL.md:1:1`
+      ```diff
+      ! SKILL.md  1.2 KB
+      + notes.md  300 B
+      # 1.5 KB to upload
+      # live at once for 1 agent: Agent/faq
+      # used by Agent/support
+      ```
+
+    </details>
+
+    <details><summary>Moved live, and stays so</summary>
+
+    - held `Agent/faq` `description` by `jane` at `2026-11-30T09:00:00Z`
+      ```diff
+      - "Answers"
+      + "Answers questions"
+      ```
+
+    </details>
+    "#);
+}
+
+fn big(n: usize) -> Plan {
+    let mut plan = sample::empty();
+    for i in 0..n {
+        let mut about = sample::about(&format!("agents/a{i}.md:1:1"));
+        about.changes = vec![sample::change("instructions", json!(sample::prompt()), json!("Other.\n".repeat(i % 90)))];
+        plan.actions.push(sample::action(Verb::Update, &format!("Agent/a{i}"), about));
+        let mut about = sample::about("checkfu.yaml:1:1");
+        about.reversible = Reversible::No;
+        plan.actions.push(sample::action(Verb::Retire, &format!("Agent/z{i}"), about));
+    }
+    plan.findings = sample::refused().findings.into_iter().cycle().take(n).collect();
+    plan
+}
+
+#[test]
+fn ten_thousand_actions_fit_and_every_number_is_there() {
+    let text = super::plan(&big(10_000));
+    assert!(text.len() <= BUDGET, "{}", text.len());
+    assert!(text.len() > BUDGET - 5_000, "the room is used: {}", text.len());
+    for wanted in
+        ["10000 to update, 10000 to retire", "10000 retirements, **10000 that cannot be undone**", "plan.irreversible"]
+    {
+        assert!(text.contains(wanted), "{wanted}");
+    }
+    let shown = |verb: &str| text.lines().filter(|l| l.starts_with(&format!("- {verb} "))).count();
+    assert!(text.contains(&format!("{} retire", 10_000 - shown("retire"))));
+    assert!(text.contains(&format!("{} update", 10_000 - shown("update"))));
+    assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+    assert_eq!(text.matches("```").count() % 2, 0, "no fence is left open");
+}
+
+#[test]
+fn every_size_fits_and_retirements_come_first() {
+    for n in [1, 10, 50, 100, 300, 1_000] {
+        let mut plan = big(n);
+        plan.findings.clear();
+        let text = super::plan(&plan);
+        assert!(text.len() <= BUDGET);
+        let update = text.find("- update").unwrap_or(usize::MAX);
+        assert!(text.find("- retire").unwrap() < update);
+    }
+}
+
+#[test]
+fn user_text_is_never_markup() {
+    let mut plan = sample::plan();
+    let evil = "`@octocat` </details><script>x</script> ![i](http://x) ``` #12 \u{202e}\n```\n</details>";
+    plan.actions[1].about.changes[1].after = Some(json!(evil));
+    plan.actions[1].about.changes[1].path = evil.to_owned();
+    plan.actions[1].about.at = Some(evil.to_owned());
+    plan.findings = sample::refused().findings;
+    plan.findings[0].message = evil.to_owned();
+    plan.findings[0].fix = Some(evil.to_owned());
+    plan.origin.at = evil.to_owned();
+    plan.held[0].actor = Some(evil.to_owned());
+    let text = super::plan(&plan);
+    assert!(!text.contains('\u{202e}'));
+    assert_eq!(prose("@octocat <b> #1 `x`"), "@<!-- -->octocat &lt;b&gt; #<!-- -->1 \\`x\\`");
+    assert_eq!(code("a`b``c"), "```a`b``c```");
+    assert_eq!(code("`"), "`` ` ``");
+    assert!(fence("diff", "````\n").starts_with("`````diff\n"));
+    // Outside code there is no markup but ours.
+    let outside: String = text.lines().filter(|l| !l.starts_with("  ")).map(strip_code).collect();
+    assert!(!outside.contains("<script>") && !outside.contains("@octocat") && !outside.contains("[i]"), "{outside}");
+}
+
+/// A line without its code spans.
+fn strip_code(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(start) = rest.find('`') {
+        let ticks: String = rest[start..].chars().take_while(|c| *c == '`').collect();
+        // An escaped backtick opens nothing.
+        if rest[..start].ends_with('\\') {
+            out.push_str(&rest[..=start]);
+            rest = &rest[start + 1..];
+            continue;
+        }
+        out.push_str(&rest[..start]);
+        let after = &rest[start + ticks.len()..];
+        let end = after.match_indices(&ticks).map(|(i, _)| i).find(|i| !after[i + ticks.len()..].starts_with('`'));
+        rest = end.map_or("", |i| &after[i + ticks.len()..]);
+    }
+    out + rest + "\n"
+}

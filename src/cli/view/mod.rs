@@ -1,0 +1,22 @@
+//! What people and machines see. The only module that writes to the terminal: stdout is data, stderr is talk.
+
+pub mod ask;
+pub mod catalog;
+pub mod diagnostics;
+pub mod diff;
+pub mod excerpt;
+pub mod human;
+pub mod json;
+pub mod markdown;
+pub mod printer;
+pub mod progress;
+pub mod receipt;
+#[cfg(test)]
+pub mod sample;
+pub mod style;
+pub mod tables;
+pub mod text;
+pub mod values;
+pub mod words;
+
+pub use printer::{Format, Printer};

@@ -1,0 +1,122 @@
+//! The two streams, and how they are written.
+
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anstream::{AutoStream, ColorChoice};
+use serde::Serialize;
+
+use crate::cli::args::{Color, Global};
+
+/// How data is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Text for people.
+    Human,
+    /// One JSON document.
+    Json,
+    /// Markdown for a pull request.
+    Markdown,
+}
+
+/// Writes to stdout and stderr. A closed stdout ends the output, not the program; any other failure is kept
+/// until [`Printer::failed`] asks.
+#[derive(Debug)]
+pub struct Printer {
+    /// How data is shown.
+    pub format: Format,
+    /// Say more.
+    pub verbose: bool,
+    /// Columns to fit into: those of the terminal, or 100 without one.
+    pub width: usize,
+    quiet: bool,
+    color: Color,
+    failed: AtomicBool,
+    closed: AtomicBool,
+}
+
+/// The width where there is no terminal, so that output does not depend on where it runs.
+const PLAIN_WIDTH: usize = 100;
+
+impl Printer {
+    /// From the options. `no_color` is what the environment says.
+    pub fn new(global: &Global, no_color: bool) -> Self {
+        let format = match (global.json, global.markdown) {
+            (true, _) => Format::Json,
+            (_, true) => Format::Markdown,
+            _ => Format::Human,
+        };
+        let color = if no_color && global.color == Color::Auto { Color::Never } else { global.color };
+        let width = match console::Term::stdout().size_checked() {
+            Some((_, columns)) if std::io::stdout().is_terminal() => usize::from(columns).clamp(40, 160),
+            _ => PLAIN_WIDTH,
+        };
+        Self {
+            format,
+            verbose: global.verbose,
+            width,
+            quiet: global.quiet,
+            color,
+            failed: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Writes data to stdout.
+    pub fn data(&self, text: &str) {
+        if self.closed.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut out = AutoStream::new(std::io::stdout().lock(), self.choice(std::io::stdout().is_terminal()));
+        if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            self.closed.store(true, Ordering::Relaxed);
+            if error.kind() != std::io::ErrorKind::BrokenPipe {
+                self.failed.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Writes one JSON document to stdout.
+    pub fn json<T: Serialize + ?Sized>(&self, document: &T) {
+        let text = serde_json::to_string_pretty(document).unwrap_or_default();
+        self.data(&(text + "\n"));
+    }
+
+    /// Writes a line of talk to stderr, unless quiet.
+    pub fn talk(&self, line: &str) {
+        if !self.quiet {
+            self.err(line);
+        }
+    }
+
+    /// Writes a line to stderr, quiet or not.
+    pub fn err(&self, line: &str) {
+        let mut err = AutoStream::new(std::io::stderr().lock(), self.choice(std::io::stderr().is_terminal()));
+        // Nobody is left to be told when stderr is gone.
+        let _ = writeln!(err, "{}", line.trim_end_matches('\n'));
+    }
+
+    /// Could stdout not be written, for another reason than that its reader is gone?
+    pub fn failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// May a question be asked?
+    pub fn can_ask(&self) -> bool {
+        std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && self.format == Format::Human
+    }
+
+    /// May a progress bar be drawn?
+    pub fn can_draw(&self) -> bool {
+        !self.quiet && std::io::stderr().is_terminal()
+    }
+
+    fn choice(&self, terminal: bool) -> ColorChoice {
+        match self.color {
+            Color::Always => ColorChoice::AlwaysAnsi,
+            Color::Never => ColorChoice::Never,
+            Color::Auto if terminal => ColorChoice::Auto,
+            Color::Auto => ColorChoice::Never,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Lists for people: live resources, applies, checks, files.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+use crate::cli::view::json::{CheckDoc, ResourceDoc};
+use crate::cli::view::style;
+use crate::cli::view::text::line;
+use crate::model::Kind;
+use crate::model::op::ApplyInfo;
+
+/// A table without lines, as wide as its content.
+fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.to_vec());
+    for row in rows {
+        table.add_row(row.iter().map(|cell| line(cell)));
+    }
+    let mut out = String::new();
+    for row in table.to_string().lines() {
+        let _ = writeln!(out, "{}", row.trim_end().strip_prefix(' ').unwrap_or(row.trim_end()));
+    }
+    out
+}
+
+/// Live resources.
+pub fn resources(resources: &[ResourceDoc]) -> String {
+    let rows = resources.iter().map(|r| {
+        let state = if r.protected { format!("{}, protected", r.state) } else { r.state.to_owned() };
+        vec![r.address.to_string(), r.name.clone(), r.version.to_string(), state, r.id.clone()]
+    });
+    table(&["ADDRESS", "NAME", "VERSION", "STATE", "ID"], rows)
+}
+
+/// Applies.
+pub fn applies(applies: &[ApplyInfo]) -> String {
+    let rows = applies.iter().map(|a| {
+        let commit = a.source.commit.as_deref().map(|c| c.chars().take(12).collect::<String>()).unwrap_or_default();
+        let outcome = a.outcome.clone().unwrap_or_else(|| "not ended".to_owned());
+        vec![
+            a.id.clone(),
+            a.began_at.clone(),
+            outcome,
+            a.done.to_string(),
+            a.actor.clone(),
+            a.owner.to_string(),
+            commit,
+        ]
+    });
+    table(&["APPLY", "BEGAN", "OUTCOME", "DONE", "ACTOR", "OWNER", "COMMIT"], rows)
+}
+
+/// Checks.
+pub fn checks(checks: &[CheckDoc]) -> String {
+    let mut out = String::new();
+    let wide = checks.iter().map(|c| c.name.len()).max().unwrap_or(0);
+    for check in checks {
+        let word = format!("{:<7}", check.result);
+        let word = match check.result {
+            "ok" => style::added(word),
+            "warning" => style::changed(word),
+            _ => style::alarm(word),
+        };
+        let _ = writeln!(out, "{word} {:wide$}  {}", check.name, line(&check.found));
+        if let Some(fix) = &check.fix {
+            let _ = writeln!(out, "{:>7} {:wide$}  {}", "", "", style::faint(line(fix)));
+        }
+    }
+    out
+}
+
+/// A project without an error: what it holds.
+pub fn valid(counts: &BTreeMap<Kind, usize>) -> String {
+    let words: Vec<String> = counts.iter().filter(|(_, n)| **n > 0).map(|(kind, n)| format!("{n} {kind}")).collect();
+    let what = if words.is_empty() { "no resources".to_owned() } else { words.join(", ") };
+    format!("{} {what}\n", style::added("Valid:"))
+}
+
+/// Files that were written.
+pub fn files(written: &[String]) -> String {
+    written.iter().map(|f| format!("{} {}\n", style::added("+"), line(f))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_line_up() {
+        let row = |at: &str, protected| ResourceDoc {
+            address: at.parse().unwrap(),
+            kind: crate::model::Kind::Agent,
+            id: "agent_1".to_owned(),
+            name: "Support\nBot".to_owned(),
+            version: 3,
+            state: "applied",
+            protected,
+            content: None,
+            content_version: None,
+            spec: None,
+        };
+        insta::assert_snapshot!(resources(&[row("Agent/a", false), row("Agent/longer-name", true)]), @r"
+    ADDRESS            NAME          VERSION  STATE               ID
+    Agent/a            Support\nBot  3        applied             agent_1
+    Agent/longer-name  Support\nBot  3        applied, protected  agent_1
+    ");
+    }
+}

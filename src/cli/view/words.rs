@@ -1,0 +1,142 @@
+//! The words of a plan, the same in every view: symbols, totals, what is said about an action.
+
+use std::collections::BTreeMap;
+
+use crate::cli::view::text;
+use crate::diag::Severity;
+use crate::model::Kind;
+use crate::plan::{Action, Plan, Reversible, Step, Verb};
+
+/// The sign in front of an action.
+pub fn symbol(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Create => "+",
+        Verb::Update => "~",
+        Verb::Publish => "↑",
+        Verb::Repoint => "→",
+        Verb::Replace => "±",
+        Verb::Rename => "»",
+        Verb::Adopt => "◀",
+        Verb::TakeOver => "◁",
+        Verb::Release => "▷",
+        Verb::HandOver => "▶",
+        Verb::Protect => "◆",
+        Verb::Unprotect => "◇",
+        Verb::Retire => "-",
+        Verb::Record => "=",
+        Verb::Policy => "§",
+    }
+}
+
+/// Every verb in the order in which totals name it.
+const VERBS: [Verb; 15] = [
+    Verb::Create,
+    Verb::Update,
+    Verb::Publish,
+    Verb::Repoint,
+    Verb::Replace,
+    Verb::Rename,
+    Verb::Adopt,
+    Verb::TakeOver,
+    Verb::Release,
+    Verb::HandOver,
+    Verb::Protect,
+    Verb::Unprotect,
+    Verb::Retire,
+    Verb::Policy,
+    Verb::Record,
+];
+
+/// How many actions of each verb, none left out that is not zero.
+pub fn totals(plan: &Plan) -> Vec<(Verb, usize)> {
+    let mut counts: BTreeMap<Verb, usize> = BTreeMap::new();
+    for action in &plan.actions {
+        *counts.entry(action.verb).or_default() += 1;
+    }
+    VERBS.into_iter().filter_map(|v| counts.get(&v).map(|n| (v, *n))).collect()
+}
+
+/// How many of each kind and verb.
+pub fn totals_by_kind(plan: &Plan) -> BTreeMap<Option<Kind>, BTreeMap<Verb, usize>> {
+    let mut counts: BTreeMap<Option<Kind>, BTreeMap<Verb, usize>> = BTreeMap::new();
+    for action in &plan.actions {
+        *counts.entry(action.address.as_ref().map(|a| a.kind)).or_default().entry(action.verb).or_default() += 1;
+    }
+    counts
+}
+
+/// `1 to create, 2 to publish`.
+pub fn totals_line(plan: &Plan) -> String {
+    let words: Vec<String> = totals(plan)
+        .into_iter()
+        .map(|(verb, n)| match verb {
+            Verb::Record => format!("{n} to settle"),
+            Verb::Policy => "the policy to set".to_owned(),
+            verb => format!("{n} to {}", verb.as_str()),
+        })
+        .collect();
+    if words.is_empty() { "nothing to do".to_owned() } else { words.join(", ") }
+}
+
+/// Does the action retire something?
+pub fn retires(action: &Action) -> bool {
+    action.verb == Verb::Retire
+}
+
+/// Can it not be taken back?
+pub fn irreversible(action: &Action) -> bool {
+    action.about.reversible == Reversible::No
+}
+
+/// What is acted on: an address, or the owner for the policy.
+pub fn subject(action: &Action) -> String {
+    action.address.as_ref().map_or_else(|| "owner policy".to_owned(), ToString::to_string)
+}
+
+/// What is to be said of an action beside its fields and files, a line each, plain text.
+pub fn remarks(action: &Action) -> Vec<String> {
+    let about = &action.about;
+    let mut out = Vec::new();
+    if irreversible(action) {
+        out.push("cannot be undone".to_owned());
+    }
+    if let Step::Create { replaces: Some(id), .. } = &action.step {
+        out.push(format!("takes the place of {id}, which is retired last"));
+    }
+    out.extend(about.capabilities.iter().map(|c| text::line(c)));
+    if let Some(bytes) = about.upload_bytes {
+        out.push(format!("{} to upload", text::bytes(bytes)));
+    }
+    let names = |latest: bool| {
+        let names: Vec<String> =
+            about.followers.iter().filter(|f| f.latest == latest).map(|f| f.address.to_string()).collect();
+        (!names.is_empty()).then(|| some_of(&names))
+    };
+    if about.live_at_once > 0 {
+        let whom = names(true).map(|n| format!(": {n}")).unwrap_or_default();
+        out.push(format!("live at once for {}{whom}", text::count(about.live_at_once as usize, "agent")));
+    }
+    if let Some(names) = names(false) {
+        out.push(format!("used by {names}"));
+    }
+    out
+}
+
+/// At most eight names, and how many more.
+pub fn some_of(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let shown = names[..names.len().min(MOST)].join(", ");
+    if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }
+}
+
+/// The word for a severity.
+pub fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
+/// The command that applies.
+pub const APPLY: &str = "`checkfu apply`";

@@ -1,0 +1,122 @@
+//! Same key and same request: the stored answer, nothing done.
+
+use serde_json::json;
+
+use super::*;
+
+const A: &str = "acme/a";
+
+#[test]
+fn a_repeated_key_answers_from_the_record() {
+    let ws = Ws::new();
+    let request = create(Kind::Agent, agent_body("support"), Some("support"));
+    let first = ws.written(&keyed(A, "k1"), request.clone());
+    let again = ws.written(&keyed(A, "k1"), request.clone());
+    assert_eq!(again, Written { replayed: true, ..first.clone() });
+    assert_eq!((ws.owner(A).count, ws.facts(&first.id).len()), (1, 1));
+    let other = create(Kind::Agent, agent_body("other"), Some("other"));
+    assert_eq!(ws.refused(&keyed(A, "k1"), other.clone()).code, "idempotency.key_reused");
+    // Another owner has keys of its own.
+    ws.written(&keyed("acme/b", "k1"), other);
+}
+
+#[test]
+fn a_replay_says_that_the_resource_moved_on() {
+    let ws = Ws::new();
+    let id = ws.agent(Some(A), "support").id;
+    let request = update(Kind::Agent, at(&id, 1), json!({"system": "two"}));
+    ws.written(&keyed(A, "k"), request.clone());
+    assert!(!ws.written(&keyed(A, "k"), request.clone()).moved);
+    ws.written(&by(A), update(Kind::Agent, at(&id, 2), json!({"system": "three"})));
+    let late = ws.written(&keyed(A, "k"), request);
+    assert_eq!((late.replayed, late.moved, late.version), (true, true, 3));
+}
+
+#[test]
+fn only_successes_are_stored() {
+    let ws = Ws::new();
+    let id = ws.agent(Some(A), "support").id;
+    let request = update(Kind::Agent, at(&id, 2), json!({"system": "x"}));
+    assert!(ws.refused(&keyed(A, "k"), request.clone()).is_stale());
+    ws.written(&by(A), update(Kind::Agent, at(&id, 1), json!({"system": "w"})));
+    assert!(!ws.written(&keyed(A, "k"), request).replayed);
+}
+
+#[test]
+fn the_right_to_act_comes_before_a_stored_answer() {
+    let ws = Ws::new();
+    let request = create(Kind::Agent, agent_body("support"), Some("support"));
+    let id = ws.written(&keyed(A, "create"), request.clone()).id;
+    let edit = update(Kind::Agent, at(&id, 1), json!({"system": "x"}));
+    ws.written(&keyed(A, "edit"), edit.clone());
+    let transfer = Transfer {
+        at: Authoring { at: at(&id, 2), seq: 1 },
+        from: owner(A),
+        to: owner("acme/b"),
+        address: address(Kind::Agent, "support"),
+    };
+    ws.written(&by(A), Request::Transfer(transfer));
+    for (key, request) in [("create", request), ("edit", edit)] {
+        let error = ws.refused(&keyed(A, key), request);
+        assert_eq!((error.code, &error.details["owner"]), ("authoring.owned_elsewhere", &json!("acme/b")));
+    }
+}
+
+#[test]
+fn receipt_lines_come_with_the_write_and_with_a_replay() {
+    let ws = Ws::new();
+    let begin = |plan: &[u8]| {
+        Request::ApplyBegin(ApplyBegin {
+            plan_digest: Digest::of(plan),
+            owner: owner(A),
+            source: Source { commit: Some("c0ffee".to_owned()), ..Source::default() },
+            addresses: vec![address(Kind::Agent, "support")],
+        })
+    };
+    let Response::Began(first) = ws.call(&by(A), begin(b"1")).unwrap() else { panic!() };
+    assert_eq!(first.other, None);
+    let within = |apply: &str| Context {
+        apply: Some(apply.to_owned()),
+        action: Some("Agent/support#create".to_owned()),
+        ..keyed(A, "k")
+    };
+    let request = create(Kind::Agent, agent_body("support"), Some("support"));
+    let made = ws.written(&within(&first.id), request.clone());
+    ws.written(&within(&first.id), request.clone());
+    let get = |id: &str| match ws.call(&anyone(), Request::ApplyGet(GetId { id: id.to_owned() })).unwrap() {
+        Response::Apply(info) => *info,
+        other => panic!("{other:?}"),
+    };
+    let info = get(&first.id);
+    assert_eq!((info.done, info.lines.len(), info.lines[0].id.as_ref()), (1, 1, Some(&made.id)));
+    assert_eq!(info.lines[0].spec, ws.summary(A, &made.id).applied_digest);
+
+    // It was killed here. The next one is told, and its receipt is complete.
+    let Response::Began(second) = ws.call(&by(A), begin(b"1")).unwrap() else { panic!() };
+    assert_eq!(second.other.as_ref(), Some(&first.id));
+    assert_eq!(ws.owner(A).open_apply.as_ref(), Some(&second.id));
+    assert!(ws.written(&within(&second.id), request.clone()).replayed);
+    let line = ReceiptLine {
+        action: "Agent/x#update".to_owned(),
+        outcome: "stale".to_owned(),
+        operation: "agents.update".to_owned(),
+        id: None,
+        version: None,
+        made: None,
+        spec: None,
+        error: Some("moved".to_owned()),
+    };
+    let end = ApplyEnd { id: second.id.clone(), outcome: "partial".to_owned(), lines: vec![line] };
+    ws.call(&by(A), Request::ApplyEnd(end.clone())).unwrap();
+    let info = get(&second.id);
+    assert_eq!((info.done, info.lines.len(), info.outcome.as_deref()), (1, 2, Some("partial")));
+    assert_eq!(ws.refused(&by(A), Request::ApplyEnd(end)).code, "apply.closed");
+    assert_eq!(ws.refused(&within(&second.id), request).code, "apply.closed");
+    assert_eq!(ws.owner(A).source.unwrap().commit.as_deref(), Some("c0ffee"));
+    let list = Request::ApplyList(ApplyList { owner: Some(owner(A)), limit: None });
+    let Response::Applies(all) = ws.call(&anyone(), list).unwrap() else { panic!() };
+    assert_eq!(all.iter().map(|a| &a.id).collect::<Vec<_>>(), [&second.id, &first.id]);
+    // A killed one is not told of for ever.
+    let Response::Began(third) = ws.call(&by(A), begin(b"2")).unwrap() else { panic!() };
+    assert_eq!(third.other, None);
+}

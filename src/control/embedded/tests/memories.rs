@@ -1,0 +1,176 @@
+//! Memory stores: many writes as one MemoryVersion, single ones, and the rules of paths.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::*;
+
+const A: &str = "acme/a";
+
+fn session() -> Context {
+    Context { actor: "sesn_1".to_owned(), actor_kind: ActorKind::Session, ..Context::default() }
+}
+
+fn write(id: &str, path: &str, text: &str) -> Request {
+    Request::MemoryWrite(MemoryWrite {
+        id: id.to_owned(),
+        path: path.to_owned(),
+        content: text.to_owned(),
+        expect: None,
+    })
+}
+
+/// Puts by text, where nothing was; deletes what had this text.
+fn contents(ws: &Ws, id: &str, puts: &[(&str, Option<&str>, &str)], deletes: &[(&str, &str)]) -> WriteContents {
+    let mut expect = BTreeMap::new();
+    let mut by_path = BTreeMap::new();
+    for (path, had, text) in puts {
+        expect.insert((*path).to_owned(), had.map(|t| Digest::of(t.as_bytes())));
+        by_path.insert((*path).to_owned(), ws.blob(text));
+    }
+    for (path, had) in deletes {
+        expect.insert((*path).to_owned(), Some(Digest::of(had.as_bytes())));
+    }
+    let deletes = deletes.iter().map(|(path, _)| (*path).to_owned()).collect();
+    WriteContents { id: id.to_owned(), expect, puts: by_path, deletes, applied: None }
+}
+
+fn paths(ws: &Ws, id: &str) -> Vec<String> {
+    let request = MemoryList { id: id.to_owned(), path_prefix: None };
+    match ws.call(&anyone(), Request::MemoryList(request)).unwrap() {
+        Response::Memories(all) => all.into_iter().map(|m| m.path).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn many_writes_are_one_version_and_the_stores_own_version_stays() {
+    let ws = Ws::new();
+    let id = ws.store(Some(A), "answers").id;
+    let first = contents(&ws, &id, &[("/a.md", None, "a"), ("/b/c.md", None, "c")], &[]);
+    let done = ws.written(&by(A), Request::WriteContents(first));
+    assert_eq!((done.version, done.made.as_deref(), done.changed), (1, Some("1"), true));
+    let second = contents(&ws, &id, &[("/a.md", Some("a"), "a2")], &[("/b/c.md", "c")]);
+    let done = ws.written(&by(A), Request::WriteContents(second));
+    assert_eq!((done.version, done.made.as_deref()), (1, Some("2")));
+    assert_eq!(paths(&ws, &id), ["/a.md"]);
+    let none = ws.written(&by(A), Request::WriteContents(contents(&ws, &id, &[("/a.md", Some("a2"), "a2")], &[])));
+    assert_eq!((none.changed, none.made.as_deref()), (false, Some("2")));
+    let request = GetOf { kind: Kind::MemoryStore, id, version: None };
+    let Response::Versions(versions) = ws.call(&anyone(), Request::Versions(request)).unwrap() else { panic!() };
+    let files = |v: &VersionInfo| v.entries.iter().map(|e| e.path.clone()).collect::<Vec<_>>();
+    assert_eq!(versions.iter().map(files).collect::<Vec<_>>(), [vec!["/a.md"], vec!["/a.md", "/b/c.md"]]);
+}
+
+#[test]
+fn only_a_named_path_that_moved_is_stale_and_its_writer_is_told() {
+    let ws = Ws::new();
+    let id = ws.store(Some(A), "answers").id;
+    ws.written(&by(A), Request::WriteContents(contents(&ws, &id, &[("/a.md", None, "a")], &[])));
+    ws.written(&session(), write(&id, "/other.md", "o"));
+    ws.written(&by(A), Request::WriteContents(contents(&ws, &id, &[("/a.md", Some("a"), "a2")], &[])));
+    ws.written(&session(), write(&id, "/a.md", "theirs"));
+    let late = contents(&ws, &id, &[("/a.md", Some("a2"), "a3"), ("/new.md", None, "n")], &[]);
+    let error = ws.refused(&by(A), Request::WriteContents(late));
+    assert!(error.is_stale());
+    assert_eq!((&error.details["path"], &error.details["writer"]), (&json!("/a.md"), &json!("sesn_1")));
+    assert_eq!(paths(&ws, &id), ["/a.md", "/other.md"], "all or nothing");
+}
+
+#[test]
+fn a_session_writes_on_owned_stores_and_a_person_does_not() {
+    let ws = Ws::new();
+    let id = ws.store(Some(A), "answers").id;
+    ws.written(&session(), write(&id, "/s.md", "s"));
+    assert_eq!(ws.refused(&anyone(), write(&id, "/p.md", "p")).code, "authoring.owned_elsewhere");
+    ws.written(&by(A), write(&id, "/o.md", "o"));
+    let body = ws.loaded(A, &[&id]).bodies.remove(0);
+    let who: Vec<_> = body.memories.iter().map(|m| (m.path.as_str(), m.updated_by_kind)).collect();
+    assert_eq!(who, [("/o.md", ActorKind::Api), ("/s.md", ActorKind::Session)]);
+    assert_eq!(body.body["contents"]["/s.md"], json!(Digest::of(b"s")));
+    // What nobody applied is not owned: no drift.
+    let summary = ws.summary(A, &id);
+    assert_eq!(summary.live_digest, summary.applied_digest);
+    let delete = MemoryDelete { id: id.clone(), path: "/s.md".to_owned(), expect: Some(Digest::of(b"x")) };
+    assert!(ws.refused(&session(), Request::MemoryDelete(delete.clone())).is_stale());
+    ws.written(&session(), Request::MemoryDelete(MemoryDelete { expect: None, ..delete }));
+    assert_eq!(paths(&ws, &id), ["/o.md"]);
+}
+
+#[test]
+fn an_applied_memory_that_moved_is_drift() {
+    let ws = Ws::new();
+    let id = ws.store(Some(A), "answers").id;
+    let mut request = contents(&ws, &id, &[("/a.md", None, "a")], &[]);
+    let mut spec = applied(Kind::MemoryStore, &object(json!({"name": "answers"}))).spec;
+    spec["contents"] = json!({"/a.md": Digest::of(b"a")});
+    request.applied = Some(Applied { spec, unowned: vec![] });
+    ws.written(&by(A), Request::WriteContents(request));
+    let settled = ws.summary(A, &id);
+    assert_eq!(settled.live_digest, settled.applied_digest);
+    ws.written(&session(), write(&id, "/a.md", "learned"));
+    let moved = ws.summary(A, &id);
+    assert_ne!(moved.live_digest, moved.applied_digest);
+    let moves = ws.loaded(A, &[&id]).bodies.remove(0).moved;
+    assert_eq!((moves[0].actor.as_str(), moves[0].fields[0].as_str()), ("sesn_1", "contents./a.md"));
+}
+
+#[test]
+fn paths_and_sizes() {
+    let ws = Ws::new();
+    let id = ws.store(None, "answers").id;
+    let long = format!("/{}", "x".repeat(1_024));
+    let deep = "/x".repeat(21);
+    let bad =
+        ["a", "/", "//a", "/a/", "/a/../b", "/./a", "/a\u{0}", "/a\u{200b}", "/a\u{2028}", "/e\u{301}", &long, &deep];
+    for path in bad {
+        assert_eq!(ws.refused(&anyone(), write(&id, path, "x")).code, "memory.path", "{path:?}");
+    }
+    ws.written(&anyone(), write(&id, &"/x".repeat(20), ""));
+    ws.written(&anyone(), write(&id, "/a/b", "x"));
+    for path in ["/a", "/a/b/c"] {
+        assert_eq!(ws.refused(&anyone(), write(&id, path, "x")).code, "memory.path", "{path}");
+    }
+    ws.written(&anyone(), write(&id, "/a/b-c", "a neighbour"));
+    ws.written(&anyone(), write(&id, "/big", &"x".repeat(102_400)));
+    assert_eq!(ws.refused(&anyone(), write(&id, "/big", &"x".repeat(102_401))).code, "content.limit");
+    let mut request = contents(&ws, &id, &[("/n", None, "n")], &[]);
+    let digest = Digest::of(&[0xff]);
+    ws.call(&anyone(), Request::BlobPut(BlobPut { digest, bytes: vec![0xff] })).unwrap();
+    request.puts.insert("/n".to_owned(), digest);
+    assert_eq!(ws.refused(&anyone(), Request::WriteContents(request.clone())).code, "validation.invalid");
+    request.puts.insert("/n".to_owned(), Digest::of(b"never"));
+    assert_eq!(ws.refused(&anyone(), Request::WriteContents(request.clone())).code, "content.missing");
+    request.expect.clear();
+    assert_eq!(ws.refused(&anyone(), Request::WriteContents(request)).code, "validation.invalid");
+}
+
+#[test]
+fn a_store_holds_ten_thousand() {
+    let ws = Ws::new();
+    let id = ws.store(None, "answers").id;
+    let digest = ws.blob("x");
+    let names: Vec<String> = (0..10_001).map(|n| format!("/{n}")).collect();
+    let mut request = WriteContents {
+        id: id.clone(),
+        expect: names.iter().map(|n| (n.clone(), None)).collect(),
+        puts: names.iter().map(|n| (n.clone(), digest)).collect(),
+        deletes: vec![],
+        applied: None,
+    };
+    assert_eq!(ws.refused(&anyone(), Request::WriteContents(request.clone())).code, "content.limit");
+    request.puts.remove("/0");
+    ws.written(&anyone(), Request::WriteContents(request));
+    assert_eq!(ws.refused(&anyone(), write(&id, "/0", "x")).code, "content.limit");
+}
+
+#[test]
+fn an_archived_store_takes_no_memory() {
+    let ws = Ws::new();
+    let id = ws.store(None, "answers").id;
+    ws.written(&anyone(), retire(Kind::MemoryStore, at(&id, 1)));
+    assert_eq!(ws.refused(&session(), write(&id, "/a", "x")).code, "resource.archived");
+    let request = contents(&ws, &id, &[("/a", None, "a")], &[]);
+    assert_eq!(ws.refused(&anyone(), Request::WriteContents(request)).code, "resource.archived");
+}

@@ -1,0 +1,155 @@
+//! The file: made whole or not at all, refused when it is not a good workspace, and what a full one does.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use super::*;
+
+fn opened(path: &Path) -> Result<Embedded, ControlError> {
+    let options = EmbeddedOptions { busy_timeout: Duration::from_millis(20), ..EmbeddedOptions::seeded(9) };
+    Embedded::open(path, options)
+}
+
+fn code(path: &Path) -> &'static str {
+    let error = opened(path).err().expect("it is refused");
+    assert!(error.message.contains(path.to_str().unwrap()), "{}", error.message);
+    error.code
+}
+
+#[test]
+fn a_new_workspace_is_one_private_file_and_stays_the_same_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/er/w.db");
+    assert!(Embedded::open_existing(&path, EmbeddedOptions::seeded(1)).unwrap().is_none());
+    assert!(!path.exists() && !folder.path().join("deep").exists(), "a plan makes nothing");
+    drop(opened(&path).unwrap());
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["w.db"], "nothing is left beside it");
+    let id = |e: &Embedded| e.inner.identity.id.clone();
+    let first = opened(&path).unwrap();
+    assert_eq!(id(&first), id(&opened(&path).unwrap()));
+}
+
+#[test]
+fn what_is_no_workspace_is_refused_and_not_touched() {
+    let ws = Ws::new();
+    ws.agent(Some("acme/a"), "support");
+    let good = ws.path();
+    drop(ws.embedded);
+    let whole = fs::read(&good).unwrap();
+    let path = ws.folder.path().join("bad.db");
+    let refuse = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        let code = code(&path);
+        assert_eq!(fs::read(&path).unwrap(), bytes, "it is as it was");
+        code
+    };
+    assert_eq!(refuse(b""), "store.damaged");
+    assert_eq!(refuse(b"SQLite"), "store.damaged");
+    assert_eq!(refuse(b"apiVersion: checkfu.com/v1\n"), "store.not_a_database");
+    assert_eq!(refuse(&whole[..whole.len() / 2]), "store.damaged");
+    assert_eq!(refuse(&whole[..60]), "store.damaged");
+    let mut newer = whole.clone();
+    newer[60..64].copy_from_slice(&99u32.to_be_bytes());
+    assert_eq!(refuse(&newer), "store.newer");
+    let mut other = whole.clone();
+    other[68..72].copy_from_slice(&[0; 4]);
+    assert_eq!(refuse(&other), "store.not_a_database");
+    let mut scribbled = whole.clone();
+    scribbled[4_096..8_192].fill(0xaa);
+    fs::write(&path, &scribbled).unwrap();
+    assert_eq!(opened(&path).err().map(|e| e.code), Some("store.damaged"));
+    fs::write(&path, &whole).unwrap();
+    assert!(opened(&path).is_ok());
+    let folder = ws.folder.path().join("folder.db");
+    fs::create_dir(&folder).unwrap();
+    assert!(opened(&folder).is_err());
+}
+
+#[test]
+fn migrations_other_than_ours_are_refused() {
+    let ws = Ws::new();
+    let path = ws.path();
+    drop(ws.embedded);
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.execute("UPDATE migration SET checksum = zeroblob(32)", []).unwrap();
+    conn.close().unwrap();
+    assert_eq!(code(&path), "store.damaged");
+}
+
+#[test]
+fn a_lock_held_too_long_is_told_and_reading_goes_on() {
+    let ws = Ws::new();
+    let id = ws.agent(None, "support").id;
+    let patient = opened(&ws.path()).unwrap();
+    let other = rusqlite::Connection::open(ws.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let send = |request| runtime.block_on(patient.call(&anyone(), request));
+    let error = send(create(Kind::Agent, agent_body("x"), None)).unwrap_err();
+    assert_eq!((error.code, error.kind), ("store.locked", crate::control::ErrorKind::Unavailable));
+    send(Request::Get(GetOf { kind: Kind::Agent, id, version: None })).unwrap();
+    other.execute_batch("ROLLBACK").unwrap();
+    send(create(Kind::Agent, agent_body("x"), None)).unwrap();
+}
+
+#[test]
+fn a_full_workspace_undoes_the_write_at_hand_and_keeps_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("w.db");
+    drop(opened(&path).unwrap());
+    let (database, identity) = crate::store::Database::open(&path, Duration::from_millis(20)).unwrap().unwrap();
+    let pages: u32 = {
+        let conn = database.reader().unwrap();
+        conn.query_row("PRAGMA page_count", [], |r| r.get(0)).unwrap()
+    };
+    let limited = database.writer().unwrap();
+    limited.query_row("PRAGMA max_page_count = ".to_owned().as_str(), [], |_| Ok(())).ok();
+    limited.query_row(&format!("PRAGMA max_page_count = {}", pages + 60), [], |_| Ok(())).unwrap();
+    let embedded = Embedded::with(database, identity, limited, EmbeddedOptions::seeded(9)).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut done = 0;
+    let error = loop {
+        let mut body = agent_body(&format!("a{done}"));
+        body.insert("system".to_owned(), format!("{done}").repeat(5_000).into());
+        match runtime.block_on(embedded.call(&anyone(), create(Kind::Agent, body, None))) {
+            Ok(_) => done += 1,
+            Err(e) => break e,
+        }
+        assert!(done < 1_000);
+    };
+    assert_eq!((error.code, done > 0), ("store.no_space", true));
+    let again = create(Kind::Agent, agent_body("small"), None);
+    let small = runtime.block_on(embedded.call(&anyone(), again)).is_ok();
+    drop(embedded);
+    let embedded = opened(&path).unwrap();
+    let list = ListOf {
+        kind: Kind::Agent,
+        owner: None,
+        labels: Default::default(),
+        include_archived: false,
+        page: None,
+        limit: Some(1_000),
+    };
+    let Response::Bodies(page) = runtime.block_on(embedded.call(&anyone(), Request::List(list))).unwrap() else {
+        panic!()
+    };
+    assert_eq!(page.data.len(), done + usize::from(small), "what was answered is there, and nothing else");
+}
+
+#[test]
+fn two_makers_at_once_make_one_workspace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("w.db");
+    let open = |seed| {
+        let path = path.clone();
+        std::thread::spawn(move || {
+            Embedded::open(&path, EmbeddedOptions::seeded(seed)).unwrap().inner.identity.id.clone()
+        })
+    };
+    let ids: Vec<_> = (0..4).map(open).map(|t| t.join().unwrap()).collect();
+    assert!(ids.iter().all(|id| *id == ids[0]));
+}

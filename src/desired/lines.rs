@@ -1,0 +1,137 @@
+//! The lines of `checkfu.yaml` against what is declared: protected, removed, moved, targets, versions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::diag::codes::desired as code;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::manifest::{ConfigDocument, nearest};
+use crate::model::{Address, Kind};
+
+/// What can be said of the configuration alone. `version` is that of this program.
+pub fn check_config(c: &ConfigDocument, version: &str) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    if let Some(requires) = &c.config.requires {
+        let at = || c.locate("/requires");
+        match (semver::VersionReq::parse(requires), semver::Version::parse(version)) {
+            (Err(e), _) => {
+                let message = format!("`{requires}` is no range of versions: {e}");
+                found.push(Diagnostic::new(&code::REQUIRES_FORM, message).at(at(), "").fix("requires: \">=0.1\""));
+            }
+            (Ok(range), Ok(version)) if !range.matches(&version) => {
+                let message = format!("this project requires checkfu {range}, this is {version}");
+                found.push(Diagnostic::new(&code::REQUIRES, message).at(at(), ""));
+            }
+            _ => {}
+        }
+    }
+    let adopted = c.config.adopt.iter().enumerate();
+    let adopted = adopted.filter_map(|(i, a)| Some((format!("/adopt/{i}/target"), a.target.as_ref()?)));
+    let named = c.config.default_target.iter().map(|t| ("/default_target".to_owned(), t));
+    for (pointer, target) in named.chain(adopted) {
+        if !c.config.targets.contains_key(target) {
+            let known: Vec<&str> = c.config.targets.keys().map(String::as_str).collect();
+            let near = nearest(target, known.iter().copied());
+            let fix = near.map_or_else(|| format!("one of {}", known.join(", ")), |n| format!("did you mean `{n}`?"));
+            let message = format!("`{target}` is none of the targets");
+            found.push(Diagnostic::new(&code::DEFAULT_TARGET, message).at(c.locate(&pointer), "").fix(fix));
+        }
+    }
+    found
+}
+
+/// A glob of addresses.
+fn matcher(pattern: &str) -> Option<GlobMatcher> {
+    let (kind, _) = pattern.split_once('/')?;
+    let known = kind.contains(['*', '?', '[', '{']) || kind.parse::<Kind>().is_ok();
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build().ok()?;
+    known.then(|| glob.compile_matcher())
+}
+
+/// Which declared addresses `policy.protect` names.
+pub(super) fn protected(
+    c: &ConfigDocument,
+    declared: &BTreeSet<Address>,
+    found: &mut Diagnostics,
+) -> BTreeSet<Address> {
+    let mut out = BTreeSet::new();
+    for (i, pattern) in c.config.policy.protect.iter().enumerate() {
+        let at = || c.locate(&format!("/policy/protect/{i}"));
+        let Some(glob) = matcher(pattern) else {
+            let message = format!("`{pattern}` is no glob of addresses");
+            found.push(Diagnostic::new(&code::PROTECT, message).at(at(), "").fix("Kind/name, as in MemoryStore/*"));
+            continue;
+        };
+        let before = out.len();
+        let matching: Vec<&Address> = declared.iter().filter(|a| glob.is_match(a.to_string())).collect();
+        let none = matching.is_empty();
+        out.extend(matching.into_iter().cloned());
+        if none && out.len() == before {
+            let message = format!("`{pattern}` matches nothing that is declared");
+            found.push(Diagnostic::new(&code::PROTECTS_NOTHING, message).at(at(), ""));
+        }
+    }
+    out
+}
+
+/// `removed:` lines name addresses, none of them declared.
+pub(super) fn removed(
+    c: &ConfigDocument,
+    declared: &BTreeMap<Address, crate::diag::Location>,
+    found: &mut Diagnostics,
+) {
+    for (i, line) in c.config.removed.iter().enumerate() {
+        let at = || c.locate(&format!("/removed/{i}/address"));
+        let Some(glob) = matcher(&line.address).filter(|_| is_address(&line.address)) else {
+            let message = format!("`{}` is no address", line.address);
+            found.push(Diagnostic::new(&code::REMOVED_FORM, message).at(at(), "").fix("Kind/name, as in Agent/old"));
+            continue;
+        };
+        for (address, place) in declared.iter().filter(|(a, _)| glob.is_match(a.to_string())) {
+            let d = Diagnostic::new(&code::REMOVED_DECLARED, format!("{address} is declared and to be removed"));
+            found.push(d.at(at(), "to be removed").at(place.clone(), "declared"));
+        }
+    }
+}
+
+/// A kind that is known, and a name that may hold globs.
+fn is_address(pattern: &str) -> bool {
+    let Some((kind, name)) = pattern.split_once('/') else { return false };
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.*?[]{},!".contains(c);
+    kind.parse::<Kind>().is_ok() && !name.is_empty() && name.chars().all(allowed)
+}
+
+/// `moved:` lines lead, over one another if need be, to something declared.
+pub(super) fn moved(c: &ConfigDocument, declared: &BTreeMap<Address, crate::diag::Location>, found: &mut Diagnostics) {
+    let lines = &c.config.moved;
+    let mut from: BTreeSet<&Address> = BTreeSet::new();
+    for (i, line) in lines.iter().enumerate() {
+        let mut say = |message: String, key: &str| {
+            let at = c.locate(&format!("/moved/{i}/{key}"));
+            found.push(Diagnostic::new(&code::MOVED, message).at(at, ""));
+        };
+        if line.from.kind != line.to.kind {
+            say(format!("{} cannot become {}, which is another kind", line.from, line.to), "to");
+            continue;
+        }
+        if !from.insert(&line.from) {
+            say(format!("{} is moved twice", line.from), "from");
+        }
+        if declared.contains_key(&line.from) {
+            say(format!("{} is still declared", line.from), "from");
+        }
+        let mut end = &line.to;
+        for _ in 0..lines.len() {
+            match lines.iter().find(|l| l.from == *end) {
+                Some(next) if !declared.contains_key(end) => end = &next.to,
+                _ => break,
+            }
+        }
+        if !declared.contains_key(end) {
+            let names = declared.keys().filter(|a| a.kind == end.kind).map(|a| a.name.as_str());
+            let near = nearest(&end.name, names).map(|n| format!(", did you mean {}/{n}?", end.kind));
+            say(format!("{end} is not declared{}", near.unwrap_or_default()), "to");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! References between resources: dangling ones, and ids of own resources.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::diag::codes::desired as code;
+use crate::diag::{Diagnostic, Diagnostics, Location};
+use crate::manifest::{ConfigDocument, Document, nearest};
+use crate::model::Address;
+use crate::model::kinds::{Ref, Target};
+
+/// Checks the references of one resource.
+pub(super) fn check(
+    d: &Document,
+    refs: &[Ref],
+    declared: &BTreeSet<Address>,
+    config: &ConfigDocument,
+    found: &mut Diagnostics,
+) {
+    for r in refs {
+        match &r.target {
+            Target::Own(address) if !declared.contains(address) => {
+                let names = declared.iter().filter(|a| a.kind == address.kind).map(|a| a.name.as_str());
+                let near = nearest(&address.name, names);
+                let message = format!("there is no {address} in this project");
+                let mut out = Diagnostic::new(&code::DANGLING, message).at(place(d, r), "");
+                out.fix = near.map(|n| format!("did you mean `{n}`?"));
+                let hint = format!("another owner's is written `owner:{address}`");
+                found.push(if out.fix.is_some() { out } else { out.hint(hint) });
+            }
+            Target::Id(_, id) => {
+                let own = config.config.adopt.iter().find(|a| a.id == *id && declared.contains(&a.address));
+                if let Some(own) = own {
+                    let message = format!("`{id}` is {} of this project", own.address);
+                    let out = Diagnostic::new(&code::OWN_ID, message).at(place(d, r), "");
+                    found.push(out.fix(own.address.name.clone()));
+                }
+            }
+            Target::Own(_) | Target::Foreign(..) => {}
+        }
+    }
+}
+
+/// Where a reference is written. Its pointer is into the canonical form, where lists may be in another order, so
+/// the authored field is searched for it.
+pub(super) fn place(d: &Document, r: &Ref) -> Location {
+    let wanted = r.target.to_value();
+    let root = format!("/{}", r.field);
+    let found = d.spec.get(r.field).and_then(|v| search(v, &root, &wanted));
+    d.locate(found.as_deref().unwrap_or(&root), false)
+}
+
+fn search(value: &Value, pointer: &str, wanted: &Value) -> Option<String> {
+    if value == wanted {
+        return Some(pointer.to_owned());
+    }
+    match value {
+        Value::Array(items) => items.iter().enumerate().find_map(|(i, v)| search(v, &format!("{pointer}/{i}"), wanted)),
+        Value::Object(map) => map.iter().find_map(|(k, v)| search(v, &format!("{pointer}/{k}"), wanted)),
+        _ => None,
+    }
+}

@@ -1,0 +1,142 @@
+//! Documents, texts and file sets → [`Desired`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use crate::desired::declare::unique;
+use crate::desired::needs::Bundle;
+use crate::desired::rules::{Row, Rows};
+use crate::desired::set::{Desired, Wanted};
+use crate::desired::spec::{Built, Read, own_content};
+use crate::desired::{cycles, lines, modes, references, rules};
+use crate::diag::{Diagnostics, Location};
+use crate::manifest::{ConfigDocument, Document};
+use crate::model::kinds::{self, Ref};
+use crate::model::op::Source;
+use crate::model::tree::FileSet;
+use crate::model::{Address, Digest};
+
+/// Everything that was read.
+pub struct Inputs<'a> {
+    /// The configuration.
+    pub config: &'a ConfigDocument,
+    /// Documents, as [`crate::desired::declare`] made them.
+    pub documents: Vec<Document>,
+    /// Texts by project path.
+    pub texts: BTreeMap<String, Arc<str>>,
+    /// Sets of files, each with the project folder that its paths are in.
+    pub bundles: BTreeMap<Bundle, (FileSet, String)>,
+    /// Where the project comes from.
+    pub source: Source,
+    /// Today, for modes that end.
+    pub today: Date,
+}
+
+/// A document that is not broken, half way.
+struct Half {
+    document: Document,
+    built: Built,
+    unowned: modes::Unowned,
+    refs: Vec<Ref>,
+}
+
+/// Makes the desired set and tells everything that stands against it. There is a set only without errors.
+pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
+    let Inputs { config, documents, texts, bundles, source, today } = inputs;
+    let mut found = Diagnostics::default();
+    let first = unique(&documents, &mut found);
+    let declared: BTreeSet<Address> = first.keys().cloned().collect();
+    let places: BTreeMap<Address, Location> =
+        first.iter().map(|(a, i)| (a.clone(), documents[*i].at.clone())).collect();
+    let none: BTreeMap<String, Digest> = BTreeMap::new();
+    let read = Read { root: &config.config.root, texts: &texts, bundles: &bundles, skills: &none };
+    let skills = own_content(&read, &documents);
+    let read = Read { skills: &skills, ..read };
+
+    let mut halves: Vec<Half> = Vec::with_capacity(documents.len());
+    for (i, document) in documents.into_iter().enumerate() {
+        if document.broken || first.get(&document.address) != Some(&i) {
+            continue;
+        }
+        let built = read.build(&document, &mut found);
+        let unowned = modes::unowned(&document, today, &mut found);
+        let refs = (kinds::def(document.address.kind).refs)(&built.spec);
+        references::check(&document, &refs, &declared, config, &mut found);
+        halves.push(Half { document: without_texts(document), built, unowned, refs });
+    }
+
+    let edges: cycles::Edges<'_> =
+        halves.iter().map(|h| (&h.document.address, (&h.document, h.refs.as_slice()))).collect();
+    cycles::check(&edges, &mut found);
+    let rows: Rows<'_> =
+        halves.iter().map(|h| (&h.document.address, Row { document: &h.document, spec: &h.built.spec })).collect();
+    rules::check(&rows, &mut found);
+    lines::removed(config, &places, &mut found);
+    lines::moved(config, &places, &mut found);
+    let protected = lines::protected(config, &declared, &mut found);
+    if found.has_errors() {
+        return (None, found);
+    }
+    let resources = halves.into_iter().map(|h| wanted(h, &protected)).collect();
+    let c = &config.config;
+    let removed = c.removed.iter().enumerate();
+    let desired = Desired {
+        owner: c.authoring_owner.clone(),
+        resources,
+        policy: c.policy.clone(),
+        moved: c.moved.clone(),
+        removed: removed.map(|(i, r)| (r.clone(), config.written(&format!("/removed/{i}/address")))).collect(),
+        adopt: c.adopt.clone(),
+        accept: c.accept.clone(),
+        source,
+    };
+    (Some(desired), found)
+}
+
+/// The canonical form has the texts; the authored ones are not kept a second time.
+fn without_texts(mut document: Document) -> Document {
+    if let Some(slot @ serde_json::Value::String(_)) = document.spec.get_mut("instructions") {
+        *slot = serde_json::Value::Null;
+    }
+    document
+}
+
+fn wanted(half: Half, protected: &BTreeSet<Address>) -> (Address, Wanted) {
+    let Half { document, mut built, unowned, refs } = half;
+    let address = document.address.clone();
+    let def = kinds::def(address.kind);
+    let known = |field: &str| def.field(field.split('.').next().unwrap_or_default()).is_some();
+    let mut places: BTreeMap<String, Location> = BTreeMap::new();
+    for field in document.places.keys().filter(|f| known(f)) {
+        places.extend(document.place(field).map(|at| (field.clone(), at)));
+    }
+    if document.places.is_empty()
+        && let Some(spec) = built.spec.as_object()
+    {
+        places.extend(spec.keys().map(|field| (field.clone(), document.at.clone())));
+    }
+    places.append(&mut built.places);
+    let mut all = unowned.fields;
+    let mut seeded = unowned.seeded;
+    all.extend(built.seeds.iter().cloned());
+    seeded.append(&mut built.seeds);
+    all.sort();
+    all.dedup();
+    seeded.sort();
+    seeded.dedup();
+    let wanted = Wanted {
+        protected: protected.contains(&address),
+        spec: built.spec,
+        unowned: all,
+        seeded,
+        refs,
+        at: document.at,
+        places,
+        content: built.content,
+        memories: built.memories,
+        address: address.clone(),
+    };
+    (address, wanted)
+}

@@ -1,0 +1,209 @@
+//! One document to its canonical form: texts joined, folders as digests, own skills pinned to their content.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::desired::needs::{Bundle, bundles, file_of, list, parts};
+use crate::desired::paths;
+use crate::desired::set::WantedFile;
+use crate::diag::codes::kind as kind_code;
+use crate::diag::{Diagnostic, Diagnostics, Location};
+use crate::manifest::Document;
+use crate::model::kinds::{self, memory_store};
+use crate::model::tree::FileSet;
+use crate::model::{Digest, Kind};
+
+/// Memories of a store.
+const MAX_MEMORIES: usize = 10_000;
+/// Bytes of a memory's path.
+const MAX_PATH: usize = 1_024;
+
+/// What the caller read, and what the project declares.
+pub(super) struct Read<'a> {
+    pub(super) root: &'a str,
+    pub(super) texts: &'a BTreeMap<String, Arc<str>>,
+    pub(super) bundles: &'a BTreeMap<Bundle, (FileSet, String)>,
+    /// Content of own skills by name.
+    pub(super) skills: &'a BTreeMap<String, Digest>,
+}
+
+/// A canonical form with what belongs to it.
+#[derive(Debug, Default)]
+pub(super) struct Built {
+    pub(super) spec: Value,
+    pub(super) content: Option<(FileSet, String)>,
+    pub(super) memories: BTreeMap<String, WantedFile>,
+    /// Memories that are written once.
+    pub(super) seeds: Vec<String>,
+    /// Places that lie in files other than the document's.
+    pub(super) places: BTreeMap<String, Location>,
+}
+
+impl Read<'_> {
+    /// The set of files of a document's bundle, once it was read.
+    fn set(&self, d: &Document, path: &str, bundle: Bundle) -> Option<&(FileSet, String)> {
+        let path = paths::resolve(d.file(), path, self.root).ok()?;
+        self.bundles.get(&Bundle { path, ..bundle })
+    }
+
+    /// Makes the canonical form.
+    pub(super) fn build(&self, d: &Document, found: &mut Diagnostics) -> Built {
+        let mut built = Built::default();
+        let mut spec = d.spec.as_object().cloned().unwrap_or_default();
+        match d.address.kind {
+            Kind::Agent => self.agent(d, &mut spec, &mut built, found),
+            Kind::Skill | Kind::FileTree => self.content(d, &mut spec, &mut built),
+            Kind::MemoryStore => self.store(d, &mut spec, &mut built, found),
+            Kind::Environment | Kind::MemoryMount | Kind::FileTreeMount => {}
+        }
+        built.spec = (kinds::def(d.address.kind).canonical)(&d.address.name, &Value::Object(spec), &d.labels);
+        built
+    }
+
+    fn agent(&self, d: &Document, spec: &mut Map<String, Value>, built: &mut Built, found: &mut Diagnostics) {
+        for short in ["memory", "files", "preamble"] {
+            spec.remove(short);
+        }
+        let parts = parts(d);
+        if !parts.is_empty() {
+            let files: Vec<&str> = parts.iter().filter_map(|(p, v)| file_of(p, v)).collect();
+            if let [only] = files.as_slice()
+                && parts.len() == 1
+                && let Ok(path) = paths::resolve(d.file(), only, self.root)
+            {
+                built.places.insert("instructions".to_owned(), Location::file(path));
+            }
+            let texts: Vec<String> = parts.iter().filter_map(|(p, v)| self.text(d, p, v)).collect();
+            let text = texts.join("\n\n");
+            if !files.is_empty() {
+                too_long(d, &text, found);
+            }
+            spec.insert("instructions".to_owned(), Value::String(text));
+        }
+        if let Some(Value::Array(skills)) = spec.get_mut("skills") {
+            skills.iter_mut().for_each(|entry| self.pin(entry));
+        }
+    }
+
+    /// A part of instructions as text. What is written out stays as it is; a file is without the line ends at its
+    /// end, so that joining leaves one blank line.
+    fn text(&self, d: &Document, pointer: &str, part: &Value) -> Option<String> {
+        match file_of(pointer, part) {
+            None => part.as_str().map(str::to_owned),
+            Some(file) => {
+                let path = paths::resolve(d.file(), file, self.root).ok()?;
+                let text = self.texts.get(&path)?.trim_start_matches('\u{feff}');
+                Some(text.trim_end_matches(['\n', '\r']).to_owned())
+            }
+        }
+    }
+
+    /// An own skill without a choice of version is pinned to the content that this project publishes.
+    fn pin(&self, entry: &mut Value) {
+        let name = match &*entry {
+            Value::String(name) => name,
+            Value::Object(map) if map.len() == 1 => match map.get("skill") {
+                Some(Value::String(name)) => name,
+                _ => return,
+            },
+            _ => return,
+        };
+        if let Some(content) = self.skills.get(name) {
+            *entry = json!({"skill": name, "content": content.to_string()});
+        }
+    }
+
+    fn content(&self, d: &Document, spec: &mut Map<String, Value>, built: &mut Built) {
+        let Some((_, path, bundle)) = bundles(d).into_iter().next() else { return };
+        let Some((set, folder)) = self.set(d, path, bundle) else { return };
+        spec.insert("content".to_owned(), Value::String(set.digest.to_string()));
+        let shown = match d.address.kind {
+            Kind::Skill => inside(folder, "SKILL.md"),
+            _ => set.entries.first().map_or_else(|| folder.clone(), |e| inside(folder, &e.path)),
+        };
+        built.places.insert("content".to_owned(), Location::file(shown));
+        built.content = Some((set.clone(), folder.clone()));
+    }
+
+    fn store(&self, d: &Document, spec: &mut Map<String, Value>, built: &mut Built, found: &mut Diagnostics) {
+        let Some(Value::Array(entries)) = spec.remove("contents") else { return };
+        let mut modes = Vec::new();
+        for entry in &entries {
+            let at = entry.get("at").cloned().unwrap_or_default();
+            let mode = entry.get("mode").cloned().unwrap_or_else(|| json!("upkeep"));
+            modes.push(json!({"at": at, "mode": mode}));
+        }
+        for ((pointer, path, bundle), i) in bundles(d).into_iter().map(|b| (b.0.clone(), b)).map(|(p, b)| {
+            let i = p.split('/').nth(2).and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
+            (b, i)
+        }) {
+            let Some((set, folder)) = self.set(d, path, bundle) else { continue };
+            let (Some(at), mode) = (modes[i]["at"].as_str(), modes[i]["mode"].as_str()) else { continue };
+            for e in &set.entries {
+                let memory = format!("{}/{}", at.trim_end_matches('/'), e.path);
+                let file = WantedFile { file: inside(folder, &e.path), sha256: e.sha256, size: e.size };
+                if let Some(why) = bad_memory(&memory) {
+                    let message = format!("the memory `{memory}` of `{}` {why}", file.file);
+                    found.push(Diagnostic::new(&kind_code::LIMIT, message).at(d.locate(&pointer, false), ""));
+                }
+                if mode == Some("seed") {
+                    built.seeds.push(format!("contents.{memory}"));
+                }
+                built.memories.insert(memory, file);
+            }
+        }
+        if built.memories.len() > MAX_MEMORIES {
+            let message = format!("the store has {} memories, more than {MAX_MEMORIES}", built.memories.len());
+            found.push(Diagnostic::new(&kind_code::LIMIT, message).at(d.locate("/contents", true), ""));
+        }
+        let contents: Map<String, Value> =
+            built.memories.iter().map(|(path, f)| (path.clone(), Value::String(f.sha256.to_string()))).collect();
+        spec.insert("contents".to_owned(), Value::Object(contents));
+        spec.insert("modes".to_owned(), Value::Array(modes));
+    }
+}
+
+fn bad_memory(path: &str) -> Option<&'static str> {
+    if path.len() > MAX_PATH {
+        Some("has a path of more than 1,024 bytes")
+    } else if path.split('/').filter(|s| !s.is_empty()).count() > memory_store::MAX_SEGMENTS {
+        Some("has a path of more than 20 segments")
+    } else {
+        None
+    }
+}
+
+/// The length of instructions is known once their files are read.
+fn too_long(d: &Document, text: &str, found: &mut Diagnostics) {
+    let joined = json!({ "instructions": text });
+    for p in (kinds::def(Kind::Agent).check)(&joined) {
+        if p.pointer == "/instructions" {
+            let mut out = Diagnostic::new(p.code, p.message).at(d.locate("/instructions", true), "");
+            out.fix = p.fix;
+            found.push(out);
+        }
+    }
+}
+
+/// A path inside of a project folder.
+pub(super) fn inside(folder: &str, path: &str) -> String {
+    if folder == "." { path.to_owned() } else { format!("{folder}/{path}") }
+}
+
+/// The skills a document names as this project publishes them.
+pub(super) fn own_content(read: &Read<'_>, documents: &[Document]) -> BTreeMap<String, Digest> {
+    let skills = documents.iter().filter(|d| d.address.kind == Kind::Skill);
+    skills
+        .filter_map(|d| {
+            let (_, path, bundle) = bundles(d).into_iter().next()?;
+            Some((d.address.name.clone(), read.set(d, path, bundle)?.0.digest))
+        })
+        .collect()
+}
+
+/// Is anything of a list given?
+pub(super) fn is_given(value: Option<&Value>) -> bool {
+    !list(value).is_empty()
+}
