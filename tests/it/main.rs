@@ -8,6 +8,7 @@ mod cli_reference;
 mod codes;
 mod documents;
 mod generated;
+mod laws;
 mod layering;
 mod operations;
 mod repo;
