@@ -9,6 +9,7 @@ mod cli_output;
 mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;
+mod cli_validate;
 mod codes;
 mod documents;
 mod generated;
