@@ -4,13 +4,19 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 mod action;
+mod cli_loop;
+mod cli_output;
 mod cli_reference;
+mod cli_retire;
+mod cli_saved_plan;
 mod codes;
 mod documents;
+mod examples;
 mod generated;
 mod layering;
 mod operations;
 mod repo;
+mod sandbox;
 mod words;
 
 use std::collections::BTreeSet;
