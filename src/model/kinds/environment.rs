@@ -333,3 +333,25 @@ fn from_wire(body: &Value, _refs: &Refs, _applied: Option<&Value>) -> Value {
     }
     canonical("", &Value::Object(spec), &shape::wire_labels(body))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::kinds::Ids;
+
+    #[test]
+    fn config_is_sent_in_full_since_the_wire_merges_it() {
+        let sent = |config: Value| {
+            let c = canonical("x", &json!({ "config": config }), &BTreeMap::new());
+            (DEF.to_wire)(&c, &Ids::default(), None).unwrap()["config"].clone()
+        };
+        let none = json!({ "type": "packages", "apt": [], "cargo": [], "gem": [], "go": [], "npm": [], "pip": [] });
+        let open = json!({ "type": "cloud", "networking": { "type": "unrestricted" }, "packages": none });
+        assert_eq!(sent(json!({ "type": "cloud" })), open);
+        let mut limited = open;
+        limited["networking"] = json!({ "type": "limited", "allowed_hosts": [], "allow_mcp_servers": false,
+            "allow_package_managers": false });
+        assert_eq!(sent(json!({ "type": "cloud", "networking": { "type": "limited" } })), limited);
+        assert_eq!(sent(json!({ "type": "self_hosted" })), json!({ "type": "self_hosted" }));
+    }
+}

@@ -7,7 +7,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
 use crate::model::kinds::arbitrary::{Authored, authored, resolved};
-use crate::model::kinds::{Change, Default_, Ids, KINDS, KindDef, Object, Refs, Selector, Target, def, docs, schema};
+use crate::model::kinds::{
+    Change, Default_, Ids, KINDS, KindDef, List, Object, Ref, Refs, Selector, Target, def, docs, schema,
+};
 use crate::model::{Digest, Kind, Owner};
 
 fn me() -> Owner {
@@ -183,6 +185,27 @@ fn an_update_clears_what_is_absent_and_sends_nothing_else() {
 }
 
 #[test]
+fn the_order_of_sets_changes_nothing() {
+    each_kind(|kind, a| {
+        let straight = resolved(kind.kind, &a.spec);
+        let mut turned = straight.clone();
+        for field in kind.fields.iter().filter(|f| matches!(f.list, List::SetBy(_))) {
+            if let Some(list) = turned.get_mut(field.name).and_then(Value::as_array_mut) {
+                list.reverse();
+            }
+        }
+        for path in ["/config/networking/allowed_hosts", "/config/packages/pip", "/tools/0/configs"] {
+            if let Some(list) = turned.pointer_mut(path).and_then(Value::as_array_mut) {
+                list.reverse();
+            }
+        }
+        let canonical = |v: &Value| (kind.canonical)(&a.name, v, &a.labels);
+        prop_assert_eq!(canonical(&straight), canonical(&turned));
+        Ok(())
+    });
+}
+
+#[test]
 fn references_are_found_in_both_forms() {
     each_kind(|kind, a| {
         let c = canonical(kind, &a);
@@ -198,11 +221,16 @@ fn references_are_found_in_both_forms() {
                 r.pointer
             );
         }
-        let mut wanted: Vec<_> = refs
-            .iter()
-            .map(|r| (r.target.kind(), ids.resource(&r.target).unwrap(), r.selector == Selector::Latest))
-            .collect();
-        let mut found: Vec<_> = (kind.wire_refs)(&body).into_iter().map(|r| (r.kind, r.id, r.follows)).collect();
+        let version = |r: &Ref| match &r.selector {
+            Selector::Content(digest) => Some(ids.version(&r.target, digest).unwrap()),
+            Selector::Number(n) => Some(n.to_string()),
+            _ => None,
+        };
+        let follows = |r: &Ref| r.selector == Selector::Latest;
+        let mut wanted: Vec<_> =
+            refs.iter().map(|r| (r.target.kind(), ids.resource(&r.target).unwrap(), version(r), follows(r))).collect();
+        let found = (kind.wire_refs)(&body).into_iter();
+        let mut found: Vec<_> = found.map(|r| (r.kind, r.id, r.version, r.follows)).collect();
         wanted.sort();
         found.sort();
         prop_assert_eq!(found, wanted);

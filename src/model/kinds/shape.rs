@@ -208,3 +208,14 @@ impl<'a> Body<'a> {
 pub(super) fn content_of(value: &Value) -> Option<Digest> {
     value.get("content")?.as_str()?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_marks_at_the_front_and_line_ends_are_normalized() {
+        assert_eq!(text("\u{feff}\u{feff}a\r\nb\rc\r\r\n \u{feff}"), "a\nb\nc\n\n \u{feff}");
+        assert_eq!(text(" e\u{301}\t\n\n"), " e\u{301}\t\n\n");
+    }
+}

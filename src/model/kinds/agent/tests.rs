@@ -146,3 +146,13 @@ fn an_advisor_is_sent_in_full_since_the_wire_merges_it() {
     assert_eq!(from_wire(&body, Some(&slow)), slow);
     assert_ne!(from_wire(&body, None), slow);
 }
+
+#[test]
+fn a_config_is_sent_in_full() {
+    let tools = json!([{ "type": "agent_toolset_20260401", "default_config": { "enabled": false },
+        "configs": [{ "name": "bash", "permission_policy": { "type": "auto" } }] }]);
+    let c = canonical(&json!({ "model": "m", "tools": tools }));
+    let body = (def(Kind::Agent).to_wire)(&c, &Ids::default(), None).unwrap();
+    let full = json!([{ "name": "bash", "enabled": false, "permission_policy": { "type": "auto" } }]);
+    assert_eq!(body["tools"][0]["configs"], full);
+}
