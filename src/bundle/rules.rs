@@ -204,6 +204,7 @@ mod tests {
         fs::create_dir_all(top.join("a/b")).unwrap();
         fs::write(top.join(".gitignore"), "*.log\nbuild/\n").unwrap();
         fs::write(top.join("a/.gitignore"), "!keep.log\n/x\n").unwrap();
+        fs::write(top.join(".checkfuignore"), "!drafts\ny.log\n").unwrap();
         fs::write(top.join("a/.checkfuignore"), "drafts\n!b/y.log\n").unwrap();
         let rules = Rules::new(top);
         let say = |path: &str, is_dir| {

@@ -60,6 +60,16 @@ fn links_that_cannot_be_kept_say_why() {
 }
 
 #[test]
+fn targets_are_read_by_text_and_on_disk() {
+    let dir = Dir::new();
+    dir.write("out", "").write("d/deep/er/x", "").write("d/s/t/out", "");
+    dir.link("../..", "d/s/t/up").link("up/../out", "d/s/t/1-out-on-disk");
+    dir.link("deep/er", "d/in").link("in/../../deep/er/x", "d/2-out-by-text");
+    let (_, d) = refused(&dir.open(), &keep("d"), &["bundle.symlink"; 2]);
+    assert!(d.0.iter().all(|d| d.hints[0].ends_with("it has a target outside the folder")), "{}", messages(&d));
+}
+
+#[test]
 fn no_path_leaves_the_root_through_a_link() {
     let outer = Dir::new();
     outer.write("secret/x", "s").write("p/ok/a", "1").link("../secret", "p/out").link("ok", "p/in");
