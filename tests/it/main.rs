@@ -14,6 +14,7 @@ mod documents;
 mod examples;
 mod generated;
 mod layering;
+mod laws;
 mod operations;
 mod repo;
 mod sandbox;
