@@ -83,26 +83,48 @@ pub(super) fn keep_what_is_used<'a>(
     if retired.is_empty() {
         return;
     }
-    let going: BTreeSet<&Address> =
-        retired.iter().filter(|r| !r.superseded || r.after.is_some()).map(|r| r.address).collect();
     let acting: BTreeMap<&Address, &Delta<'_>> =
         deltas.iter().filter(|d| !blocked.contains(d.address())).map(|d| (d.address(), d)).collect();
-    let mut used: BTreeMap<Address, &Address> = BTreeMap::new();
-    for item in items.iter().filter(|i| i.live.is_some() && !i.is_gone()) {
-        for r in item.live_refs().iter() {
-            let Target::Own(to) = &r.target else { continue };
-            let moves_on = acting.get(item.address()).is_some_and(|d| d.carries(r));
-            if going.contains(to) && !moves_on {
-                used.insert(to.clone(), item.address());
-            }
-        }
-    }
+    let used = used(retired, items, &acting);
     retired.retain(|r| {
-        let user = used.get(r.address).filter(|_| !r.superseded || r.after.is_some());
+        let user = used.get(r.live.summary.id.as_str());
         if let Some(user) = user {
             let message = format!("{} stays for now: {user} still uses it", r.address);
             out.find(&codes::STILL_USED, Effect::Note, Some(r.address), message);
         }
         user.is_none()
     });
+}
+
+/// Live ids that a resource goes on to use.
+fn used<'a>(
+    retired: &[Retired<'a>],
+    items: &'a [Item<'a>],
+    acting: &BTreeMap<&Address, &Delta<'_>>,
+) -> BTreeMap<&'a str, &'a Address> {
+    // What was superseded before is used by its id; the address is another's now.
+    let by_address: BTreeMap<&Address, &'a str> = retired
+        .iter()
+        .filter(|r| !r.superseded || r.after.is_some())
+        .map(|r| (r.address, r.live.summary.id.as_str()))
+        .collect();
+    let by_id: BTreeSet<&'a str> = retired.iter().map(|r| r.live.summary.id.as_str()).collect();
+    let mut used = BTreeMap::new();
+    for item in items.iter().filter(|i| i.live.is_some() && !i.is_gone()) {
+        let delta = acting.get(item.address());
+        for r in item.live_refs().iter() {
+            let Target::Own(to) = &r.target else { continue };
+            let moves_on = delta.is_some_and(|d| d.carries(r));
+            if let Some(id) = by_address.get(to).filter(|_| !moves_on) {
+                used.insert(*id, item.address());
+            }
+        }
+        for (field, id) in &item.stale {
+            let moves_on = delta.is_some_and(|d| d.sends(field));
+            if let Some(id) = by_id.get(id.as_str()).filter(|_| !moves_on) {
+                used.insert(*id, item.address());
+            }
+        }
+    }
+    used
 }
