@@ -31,10 +31,8 @@ fn sound() -> Plan {
     wanted.spec["labels"] = json!({"x": "1"});
     wanted.protected = true;
     desired.policy.max_retire = 30;
-    desired.removed = vec![(
-        crate::model::config::Removed { address: "Agent/gone".into(), to: None, keep: false },
-        None,
-    )];
+    desired.removed =
+        vec![(crate::model::config::Removed { address: "Agent/gone".into(), to: None, keep: false }, None)];
     let plan = world.plan(&desired);
     assert!(plan.applyable, "{:?}", plan.findings);
     plan

@@ -64,8 +64,10 @@ fn random_project(dice: &mut Dice) -> Desired {
             continue;
         }
         let mode = dice.one(&["enforce", "upkeep", "seed"]);
-        let memories: Vec<(&str, &str)> =
-            ["/p/a", "/p/b", "/p/c"].into_iter().filter_map(|p| dice.often(6).then(|| (p, dice.one(&["1", "2"])))).collect();
+        let memories: Vec<(&str, &str)> = ["/p/a", "/p/b", "/p/c"]
+            .into_iter()
+            .filter_map(|p| dice.often(6).then(|| (p, dice.one(&["1", "2"]))))
+            .collect();
         desired.put_store(name, &[("/p", mode)], &memories);
         for agent in &agents {
             if dice.often(5) {
@@ -184,7 +186,10 @@ fn a_thousand_worlds() {
         assert_eq!(ids(&rest), Vec::<&str>::new(), "case {case}: {}", write(&plan));
         settled(&world, &second, &rest);
     }
-    assert!(applied > 500 && refused > 10 && with_held > 100 && actions > 2000, "{applied} {refused} {with_held} {actions}");
+    assert!(
+        applied > 500 && refused > 10 && with_held > 100 && actions > 2000,
+        "{applied} {refused} {with_held} {actions}"
+    );
 }
 
 /// What is owned and not held or blocked is as wanted.

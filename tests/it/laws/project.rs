@@ -86,9 +86,8 @@ pub(super) fn project() -> impl Strategy<Value = Project> {
         btree_map(0..2u8, files(), 0..3),
         btree_map(0..2u8, store(), 0..3),
         // `e0` is in every project, since it is sometimes protected.
-        (0..2u8, btree_map(1..3u8, 0..2u8, 0..2)).prop_map(|(hosts, rest)| {
-            std::iter::once((0, hosts)).chain(rest).collect::<BTreeMap<_, _>>()
-        }),
+        (0..2u8, btree_map(1..3u8, 0..2u8, 0..2))
+            .prop_map(|(hosts, rest)| std::iter::once((0, hosts)).chain(rest).collect::<BTreeMap<_, _>>()),
         proptest::bool::weighted(0.1),
     );
     parts.prop_map(|(agents, skills, trees, stores, environments, protect)| Project {
