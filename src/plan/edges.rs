@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::live::Live;
-use crate::model::kinds::{self, Ref, Selector, Target, is_under};
+use crate::model::kinds::{self, Ref, Selector, Target};
 use crate::model::{Address, Kind};
 use crate::plan::actions::Draft;
 use crate::plan::block::resolved;
 use crate::plan::item::{Item, carries};
 use crate::plan::retire::Retired;
+use crate::plan::taken::{Place, mount};
 use crate::plan::{Gathered, Step, Verb};
 
 /// Most memory stores that one agent may have mounted. A mount over it needs another one gone before.
@@ -201,18 +202,6 @@ fn between_retirements(
     }
 }
 
-/// A mount, as far as its place is concerned.
-struct Place<'a> {
-    kind: Kind,
-    agent: &'a Value,
-    path: &'a str,
-}
-
-fn mount<'a>(kind: Kind, spec: &'a Value) -> Option<Place<'a>> {
-    kinds::def(kind).field("mount_path")?;
-    Some(Place { kind, agent: spec.get("agent")?, path: spec.get("mount_path")?.as_str()? })
-}
-
 /// Retirements and moves that make room: a mount's destination, a unique name, a count.
 fn frees(drafts: &[Draft], items: &BTreeMap<&Address, &Item<'_>>, retired: &[Retired<'_>]) -> Vec<(String, String)> {
     let freed = Freed::new(drafts, items, retired);
@@ -231,7 +220,7 @@ fn frees(drafts: &[Draft], items: &BTreeMap<&Address, &Item<'_>>, retired: &[Ret
             edges.push((draft.action.id.clone(), by.clone()));
         }
         if let Some(place) = mount(address.kind, spec) {
-            freed.room(&place, draft, items, &mut edges);
+            freed.room(&place, draft, &mut edges);
         }
     }
     edges
@@ -242,6 +231,8 @@ struct Freed<'a> {
     names: BTreeMap<(Kind, &'a str), Vec<String>>,
     /// By agent; the empty text: not known.
     places: BTreeMap<String, Vec<Old<'a>>>,
+    /// How many mounts of a kind an agent is to have.
+    wanted: BTreeMap<(Kind, String), usize>,
 }
 
 /// A mount that goes, or goes elsewhere.
@@ -254,7 +245,7 @@ struct Old<'a> {
 
 impl<'a> Freed<'a> {
     fn new(drafts: &[Draft], items: &BTreeMap<&Address, &'a Item<'a>>, retired: &'a [Retired<'_>]) -> Self {
-        let mut out = Self { names: BTreeMap::new(), places: BTreeMap::new() };
+        let mut out = Self { names: BTreeMap::new(), places: BTreeMap::new(), wanted: BTreeMap::new() };
         for r in retired.iter().filter(|r| r.after.is_none()) {
             let summary = &r.live.summary;
             let live = r.live.body.as_ref().map(|b| &b.live);
@@ -278,6 +269,10 @@ impl<'a> Freed<'a> {
                 out.place(Some(place), item.address(), false, draft.action.id.clone());
             }
         }
+        let mounts = items.values().filter_map(|i| mount(i.address().kind, &i.spec));
+        for place in mounts.filter(|_| !out.places.is_empty()) {
+            *out.wanted.entry((place.kind, place.agent.to_string())).or_default() += 1;
+        }
         out
     }
 
@@ -297,19 +292,13 @@ impl<'a> Freed<'a> {
     }
 
     /// What must be done before a mount has its place.
-    fn room(
-        &self,
-        place: &Place<'_>,
-        draft: &Draft,
-        items: &BTreeMap<&Address, &Item<'_>>,
-        edges: &mut Vec<(String, String)>,
-    ) {
+    fn room(&self, place: &Place<'_>, draft: &Draft, edges: &mut Vec<(String, String)>) {
         let of_agent = self.places.get(&place.agent.to_string()).into_iter().flatten();
         let unknown = self.places.get("").into_iter().flatten();
-        let full = draft.action.verb == Verb::Create && self.is_full(place, items);
+        let full = draft.action.verb == Verb::Create && self.is_full(place);
         for old in of_agent.chain(unknown).filter(|o| o.by != draft.action.id) {
             let at = old.place.as_ref();
-            let same_place = at.is_none_or(|o| is_under(o.path, place.path) || is_under(place.path, o.path));
+            let same_place = at.is_none_or(|o| o.overlaps(place));
             let same_kind = at.is_none_or(|o| o.kind == place.kind);
             if same_place || (full && old.retires && same_kind) {
                 edges.push((draft.action.id.clone(), old.by.clone()));
@@ -318,12 +307,11 @@ impl<'a> Freed<'a> {
     }
 
     /// Would the agent have too many stores until the old mounts are gone?
-    fn is_full(&self, place: &Place<'_>, items: &BTreeMap<&Address, &Item<'_>>) -> bool {
+    fn is_full(&self, place: &Place<'_>) -> bool {
         if kinds::def(place.kind).field("memory_store").is_none() {
             return false;
         }
-        let of_agent = |spec: &Value| spec.get("agent") == Some(place.agent);
-        let wanted = items.values().filter(|i| i.address().kind == place.kind && of_agent(&i.spec)).count();
+        let wanted = self.wanted.get(&(place.kind, place.agent.to_string())).copied().unwrap_or_default();
         let old = self.places.get(&place.agent.to_string()).into_iter().flatten().filter(|o| o.retires);
         let going = old.filter(|o| o.place.as_ref().is_none_or(|p| p.kind == place.kind)).count();
         wanted + going > STORES_OF_AN_AGENT

@@ -196,7 +196,8 @@ impl<'a> Old<'a> {
     }
 }
 
-fn is_gone(live: &LiveResource) -> bool {
+/// Was it archived or deleted by another?
+pub(super) fn is_gone(live: &LiveResource) -> bool {
     live.summary.gone.is_some() || live.summary.live_digest.is_none()
 }
 

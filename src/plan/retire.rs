@@ -8,7 +8,7 @@ use crate::live::{Live, LiveResource};
 use crate::model::Address;
 use crate::model::kinds::{self, Ref, Target};
 use crate::plan::compare::Delta;
-use crate::plan::item::Item;
+use crate::plan::item::{self, Item};
 use crate::plan::scope::Selected;
 use crate::plan::{Effect, Gathered};
 
@@ -18,6 +18,8 @@ pub(super) struct Retired<'a> {
     pub(super) live: &'a LiveResource,
     /// Another resource has, or gets in this plan, its address.
     pub(super) superseded: bool,
+    /// Another retired it already: only what was applied is cleared.
+    pub(super) gone: bool,
     /// The action of this plan that takes its place.
     pub(super) after: Option<String>,
     /// What it refers to; `None`: it was not read.
@@ -27,7 +29,8 @@ pub(super) struct Retired<'a> {
 impl<'a> Retired<'a> {
     fn new(address: &'a Address, live: &'a LiveResource, superseded: bool, after: Option<String>) -> Self {
         let refs = live.body.as_ref().map(|b| (kinds::def(live.summary.kind).refs)(&b.live));
-        Self { address, live, superseded, after, refs }
+        let gone = item::is_gone(live);
+        Self { address, live, superseded, gone, after, refs }
     }
 
     /// 0 mounts, 1 agents, 2 what holds no reference.
@@ -50,18 +53,17 @@ impl<'a> Retired<'a> {
     }
 }
 
-/// Live, ours, not wanted, in scope. What another archived is gone already.
+/// Ours, not wanted, in scope.
 pub(super) fn candidates<'a>(all: &BTreeMap<Address, Wanted>, live: &'a Live, scope: &Selected) -> Vec<Retired<'a>> {
-    let is_live = |r: &LiveResource| r.summary.gone.is_none() && r.summary.live_digest.is_some();
     let unwanted = live
         .resources
         .iter()
-        .filter(|(address, r)| !all.contains_key(*address) && is_live(r) && scope.may_retire(address))
+        .filter(|(address, _)| !all.contains_key(*address) && scope.may_retire(address))
         .map(|(address, r)| Retired::new(address, r, false, None));
     let old = live.superseded.iter().filter_map(|r| {
         let address = r.summary.address.as_ref()?;
         let in_scope = if all.contains_key(address) { scope.holds(address) } else { scope.may_retire(address) };
-        (is_live(r) && in_scope).then(|| Retired::new(address, r, true, None))
+        in_scope.then(|| Retired::new(address, r, true, None))
     });
     unwanted.chain(old).collect()
 }

@@ -369,7 +369,8 @@ impl World {
         if here {
             let users: Vec<_> = self.users_of(address);
             assert!(users.is_empty(), "{address} goes and is used by {users:?}");
-            assert!(!self.live.resources[address].summary.protected);
+            let summary = &self.live.resources[address].summary;
+            assert!(!summary.protected || summary.gone.is_some());
             self.live.resources.remove(address);
             self.live.retired.insert(address.clone(), id.to_owned());
         } else {
