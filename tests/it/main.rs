@@ -14,6 +14,7 @@ mod cli_saved_plan;
 mod cli_validate;
 mod codes;
 mod documents;
+mod examples;
 mod generated;
 mod laws;
 mod layering;
