@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, StructureStyle, Tag};
 
+use crate::diag::codes;
 use crate::diag::codes::manifest as code;
 use crate::diag::{Diagnostic, Diagnostics, LineIndex};
 use crate::manifest::yaml::{Key, Kind, MAX_BYTES, MAX_DEPTH, MAX_EXPANSION, MAX_NODES, NODE_COST, Node, hint, scalar};
@@ -70,7 +71,7 @@ pub fn parse(index: &LineIndex) -> (Vec<Node>, Diagnostics) {
 /// The diagnostic of a file that is larger than [`MAX_BYTES`].
 pub(crate) fn too_large(index: &LineIndex) -> Diagnostic {
     let message = format!("the file has {} bytes, more than {MAX_BYTES}", index.text().len());
-    Diagnostic::new(&code::TOO_LARGE, message).at(index.locate(0..0), "")
+    Diagnostic::new(&codes::manifest::TOO_LARGE, message).at(index.locate(0..0), "")
 }
 
 impl Iterator for Documents<'_> {
@@ -116,7 +117,7 @@ impl Iterator for Documents<'_> {
                         self.done = true;
                         let message = format!("the file holds more than {MAX_NODES} values");
                         let at = self.index.locate(bytes);
-                        tree.found.push(Diagnostic::new(&code::TOO_LARGE, message).at(at, ""));
+                        tree.found.push(Diagnostic::new(&codes::manifest::TOO_LARGE, message).at(at, ""));
                         return Some(self.abandon(tree, range));
                     }
                     if tree.take(event, &span, bytes).is_err() {
