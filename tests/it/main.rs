@@ -6,6 +6,7 @@
 mod action;
 mod cli_reference;
 mod codes;
+mod crash;
 mod documents;
 mod generated;
 mod laws;
