@@ -68,7 +68,13 @@ fn json_is_what_its_schema_says() {
 #[test]
 fn usage_is_an_error_and_help_is_not() {
     let s = Sandbox::empty();
-    for args in [&["nothing"][..], &["plan", "--nothing"], &[], &["apply", "--plan", "a", "--revert-all"], &["--json", "--markdown", "plan"]] {
+    for args in [
+        &["nothing"][..],
+        &["plan", "--nothing"],
+        &[],
+        &["apply", "--plan", "a", "--revert-all"],
+        &["-q", "-v", "plan"],
+    ] {
         assert_eq!(s.run(args).code(1).out, "", "{args:?}");
     }
     for args in [&["--help"][..], &["--version"], &["plan", "--help"], &["completions", "bash"], &["schema"]] {
