@@ -41,12 +41,8 @@ pub fn all() -> Vec<Row> {
         schema: Schema::default,
         kind: Some(*kind),
     };
-    let document = |(name, about, schema): Document| Row {
-        name: name.to_owned(),
-        about: about.to_owned(),
-        schema,
-        kind: None,
-    };
+    let document =
+        |(name, about, schema): Document| Row { name: name.to_owned(), about: about.to_owned(), schema, kind: None };
     let documents: [Document; 10] = [
         ("Config", "checkfu.yaml", || schema_for!(Config)),
         ("Plan", "plan --json, plan -o FILE", || schema_for!(Plan)),

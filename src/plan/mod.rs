@@ -35,8 +35,8 @@ pub use digest::{action_digest, digest};
 pub use exit::exit_code;
 pub use file::{PlanFileError, read, write};
 pub use item::wanted_digest;
-pub use scope::Scope;
 use scope::Pattern;
+pub use scope::Scope;
 pub use standing::SourceRelation;
 pub use types::*;
 
