@@ -49,10 +49,12 @@ fn opened(scratch: &Path, args: &[&str]) -> io::Result<Option<usize>> {
     Ok(Some(fs::read_to_string(log)?.lines().filter(|l| l.contains(".bin\"")).count()))
 }
 
+/// Drops what an earlier run kept. The folder stays, as after an apply: without it nothing is kept.
 fn forget(project: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(project.join(".checkfu")) {
+    let folder = project.join(".checkfu");
+    match fs::remove_dir_all(&folder) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
+        _ => fs::create_dir(folder),
     }
 }
 

@@ -8,18 +8,21 @@ use serde_json::{Map, Value, json};
 use crate::desired::needs::{bundles, list};
 use crate::desired::paths;
 use crate::diag::codes::desired as code;
-use crate::diag::{Diagnostic, Diagnostics, Severity};
+use crate::diag::{Diagnostic, Diagnostics, Location, Severity};
 use crate::manifest::{Document, Form, emit};
 use crate::model::kinds::Target;
 use crate::model::{Address, Kind};
 
-/// The `SKILL.md` files that Skill documents name and discovery may have missed.
-pub fn skill_files(documents: &[Document], root: &str) -> BTreeSet<String> {
-    let folders = documents.iter().filter(|d| d.form == Form::Yaml && d.address.kind == Kind::Skill);
-    folders
-        .flat_map(|d| named(d, root))
-        .map(|folder| if folder == "." { "SKILL.md".to_owned() } else { format!("{folder}/SKILL.md") })
-        .collect()
+/// The `SKILL.md` files that Skill documents name and discovery may have missed, and where they are named.
+pub fn skill_files(documents: &[Document], root: &str) -> BTreeMap<String, Location> {
+    let mut out = BTreeMap::new();
+    for d in documents.iter().filter(|d| d.form == Form::Yaml && d.address.kind == Kind::Skill) {
+        for folder in named(d, root) {
+            let file = if folder == "." { "SKILL.md".to_owned() } else { format!("{folder}/SKILL.md") };
+            out.entry(file).or_insert_with(|| d.locate("/source/path", false));
+        }
+    }
+    out
 }
 
 /// The folders that a document names, relative to the project folder.

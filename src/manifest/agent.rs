@@ -114,6 +114,13 @@ pub(super) fn matter(index: &LineIndex, range: &Range<usize>, found: &mut Diagno
     if !text::check_printable(index, range.clone(), found) {
         return None;
     }
+    // `...` ends a YAML document wherever it stands alone on a line.
+    let mut rows = text::lines(index.text(), range.start).take_while(|(start, ..)| *start < range.end);
+    if let Some((start, end, _)) = rows.find(|(start, end, _)| index.text()[*start..*end].trim_end() == "...") {
+        let d = Diagnostic::new(&code::TWO_DOCUMENTS, "`...` ends the document inside of the front matter");
+        found.push(d.at(index.locate(start..end), ""));
+        return None;
+    }
     let mut documents = yaml::documents(index, range.clone());
     let empty = || Node { kind: yaml::Kind::Map(Vec::new()), span: range.start..range.start, via: None };
     let Some(first) = documents.next() else { return Some((empty(), yaml::Style::default())) };

@@ -158,7 +158,7 @@ fn markdown_mistakes() {
     assert_eq!(one("agents/a.md", "---\nmodel: m\ninstructions: x\n---\ny\n"), ["manifest.instructions_twice 3:1"]);
     assert_eq!(one("agents/a.md", "---\nmodel: m\nsystem: x\n---\n"), ["manifest.system_name 3:1 instructions"]);
     assert_eq!(one("agents/a.md", "---\n- a\n---\ny\n"), ["manifest.not_a_map 2:1"]);
-    assert_eq!(one("agents/a.md", "---\nmodel: m\n...\nx: y\n---\ny\n"), ["manifest.two_documents 4:1"]);
+    assert_eq!(one("agents/a.md", "---\nmodel: m\n...\nx: y\n---\ny\n"), ["manifest.two_documents 3:1"]);
     assert_eq!(
         one("agents/a.md", "---\nmodel: m\nlabels: {v: 1.10}\npreamble: 3\n---\ny\n"),
         ["manifest.wrong_type 4:11"]

@@ -297,7 +297,11 @@ impl Building<'_> {
                 Retire::Archive => "archive",
                 Retire::Delete => "delete",
             };
-            let reason = if r.superseded { "another resource took its place" } else { "declared no more" };
+            let reason = match (r.gone, r.superseded) {
+                (true, _) => "another retired it already; what was applied is cleared",
+                (false, true) => "another resource took its place",
+                (false, false) => "declared no more",
+            };
             let about = About {
                 name: r.live.summary.name.clone(),
                 reason: reason.to_owned(),

@@ -11,18 +11,23 @@ use crate::model::op::Resolved;
 use crate::model::{Address, Digest};
 use crate::plan::compare::{Delta, State};
 use crate::plan::item::{Item, Users};
-use crate::plan::{Effect, Gathered};
+use crate::plan::retire::Retired;
+use crate::plan::{Effect, Gathered, taken};
+
+/// What blocking is decided over.
+pub(super) struct Field<'a> {
+    pub(super) deltas: &'a [Delta<'a>],
+    pub(super) items: &'a [Item<'a>],
+    pub(super) users: &'a Users<'a>,
+    pub(super) live: &'a Live,
+    pub(super) retired: &'a [Retired<'a>],
+}
 
 /// The addresses that get no action: in conflict, gone, in error, or a dependent of such a one.
-pub(super) fn blocked(
-    deltas: &[Delta<'_>],
-    items: &[Item<'_>],
-    users: &Users<'_>,
-    live: &Live,
-    out: &mut Gathered,
-) -> BTreeSet<Address> {
+pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address> {
+    let Field { deltas, users, .. } = over;
     let mut roots: Vec<&Address> = Vec::new();
-    for delta in deltas {
+    for delta in *deltas {
         let stands_still = matches!(delta.state, State::Gone | State::Unread | State::Broken);
         if delta.conflicts() || stands_still || is_impossible(delta, out) {
             roots.push(delta.address());
@@ -31,8 +36,8 @@ pub(super) fn blocked(
     let mut blocked = spread(&roots, users);
     let world = World {
         deltas: deltas.iter().map(|d| (d.address(), d)).collect(),
-        items: items.iter().map(|i| (i.address(), i)).collect(),
-        live,
+        items: over.items.iter().map(|i| (i.address(), i)).collect(),
+        live: over.live,
     };
     let mut dangling = Vec::new();
     for delta in deltas.iter().filter(|d| !blocked.contains(d.address()) && d.acts()) {
@@ -43,19 +48,39 @@ pub(super) fn blocked(
         }
     }
     blocked.extend(spread(&dangling, users));
+    let going = over.retired.iter().filter(|r| !r.superseded).map(|r| r.address).collect();
+    let mut waits: BTreeMap<&Address, &Address> = BTreeMap::new();
+    loop {
+        let more = taken::waiting(deltas, over.items, over.live, &going, &blocked);
+        if more.is_empty() {
+            break;
+        }
+        blocked.extend(spread(&more.iter().map(|(who, _)| *who).collect::<Vec<_>>(), users));
+        waits.extend(more);
+    }
     let is_root: BTreeSet<&Address> = roots.iter().chain(&dangling).copied().collect();
     for delta in deltas.iter().filter(|d| blocked.contains(d.address()) && !d.is_same()) {
         out.notes.blocked.push(delta.address().clone());
         if !is_root.contains(delta.address()) {
-            let on = delta.item.refs.iter().find_map(|r| match &r.target {
-                Target::Own(a) if blocked.contains(a) => Some(a.to_string()),
-                _ => None,
-            });
-            let message = format!("{} waits for {}", delta.address(), on.unwrap_or_default());
-            out.find(&codes::BLOCKED, Effect::Note, Some(delta.address()), message).at(delta.item.wanted);
+            told(delta, &waits, &blocked, out);
         }
     }
     blocked
+}
+
+/// Tells what a resource waits for.
+fn told(delta: &Delta<'_>, waits: &BTreeMap<&Address, &Address>, blocked: &BTreeSet<Address>, out: &mut Gathered) {
+    let address = delta.address();
+    let on = delta.item.refs.iter().find_map(|r| match &r.target {
+        Target::Own(a) if blocked.contains(a) => Some(a.to_string()),
+        _ => None,
+    });
+    let message = match (on, waits.get(address)) {
+        (Some(on), _) => format!("{address} waits for {on}"),
+        (None, Some(by)) => format!("{address} waits for {by}, which has its name or its place"),
+        (None, None) => format!("{address} waits"),
+    };
+    out.find(&codes::BLOCKED, Effect::Note, Some(address), message).at(delta.item.wanted);
 }
 
 fn spread(roots: &[&Address], users: &Users<'_>) -> BTreeSet<Address> {

@@ -170,7 +170,7 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         (Some(body), false) => compared(item, body, reverts, &desired.owner),
     };
     out.protect = (item.wanted.protected != live.summary.protected).then_some(item.wanted.protected);
-    out.follow.extend(&item.stale);
+    out.follow.extend(item.stale.iter().map(|(field, _)| *field));
     out
 }
 

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::live::Live;
-use crate::model::kinds::{self, Ref, Selector, Target, is_under};
+use crate::model::kinds::{self, Ref, Selector, Target};
 use crate::model::{Address, Kind};
 use crate::plan::actions::Draft;
 use crate::plan::block::resolved;
 use crate::plan::item::{Item, carries};
 use crate::plan::retire::Retired;
+use crate::plan::taken::{Place, mount};
 use crate::plan::{Gathered, Step, Verb};
 
 /// Most memory stores that one agent may have mounted. A mount over it needs another one gone before.
@@ -44,7 +45,7 @@ pub(super) fn connect(
             drafts[*i].needs.insert(needs);
         }
     }
-    for (of, needs) in frees(drafts, items, retired) {
+    for (of, needs) in frees(drafts, &graph.items, retired) {
         let (Some(i), Some(_)) = (index.get(&of), index.get(&needs)) else { continue };
         // Never at the price of a circle: then the workspace says what stands in the way.
         if !reaches(drafts, &index, &needs, &of) {
@@ -201,42 +202,13 @@ fn between_retirements(
     }
 }
 
-/// A mount, as far as its place is concerned.
-struct Place<'a> {
-    kind: Kind,
-    agent: &'a Value,
-    path: &'a str,
-}
-
-fn mount<'a>(kind: Kind, spec: &'a Value) -> Option<Place<'a>> {
-    kinds::def(kind).field("mount_path")?;
-    Some(Place { kind, agent: spec.get("agent")?, path: spec.get("mount_path")?.as_str()? })
-}
-
-/// Retirements that make room: a mount's destination, a unique name, a count.
-fn frees(drafts: &[Draft], items: &[Item<'_>], retired: &[Retired<'_>]) -> Vec<(String, String)> {
-    if retired.is_empty() {
-        return Vec::new();
-    }
+/// Retirements and moves that make room: a mount's destination, a unique name, a count.
+fn frees(drafts: &[Draft], items: &BTreeMap<&Address, &Item<'_>>, retired: &[Retired<'_>]) -> Vec<(String, String)> {
+    let freed = Freed::new(drafts, items, retired);
     let mut edges = Vec::new();
-    let mut names: BTreeMap<(Kind, &str), Vec<String>> = BTreeMap::new();
-    let mut places: BTreeMap<String, Vec<(Option<Place<'_>>, String)>> = BTreeMap::new();
-    for r in retired.iter().filter(|r| r.after.is_none()) {
-        let summary = &r.live.summary;
-        if kinds::def(summary.kind).unique_name {
-            names.entry((summary.kind, summary.name.as_str())).or_default().push(r.action());
-        }
-        if kinds::def(summary.kind).field("mount_path").is_some() {
-            let place = r.live.body.as_ref().and_then(|b| mount(summary.kind, &b.live));
-            let agent = match (&place, r.address.name.split_once('.')) {
-                (Some(p), _) => p.agent.to_string(),
-                (None, Some((agent, _))) => Value::String(agent.to_owned()).to_string(),
-                (None, None) => String::new(),
-            };
-            places.entry(agent).or_default().push((place, r.action()));
-        }
+    if freed.names.is_empty() && freed.places.is_empty() {
+        return edges;
     }
-    let room = Room { items, places: &places };
     for draft in drafts {
         let (Some(address), Step::Create { spec, .. } | Step::Update { spec, .. }) =
             (&draft.action.address, &draft.action.step)
@@ -244,32 +216,92 @@ fn frees(drafts: &[Draft], items: &[Item<'_>], retired: &[Retired<'_>]) -> Vec<(
             continue;
         };
         let name = spec.get("name").and_then(Value::as_str).unwrap_or(&address.name);
-        for retirement in names.get(&(address.kind, name)).into_iter().flatten() {
-            edges.push((draft.action.id.clone(), retirement.clone()));
+        for by in freed.names.get(&(address.kind, name)).into_iter().flatten() {
+            edges.push((draft.action.id.clone(), by.clone()));
         }
         if let Some(place) = mount(address.kind, spec) {
-            room.make(&place, draft, &mut edges);
+            freed.room(&place, draft, &mut edges);
         }
     }
     edges
 }
 
-struct Room<'a> {
-    items: &'a [Item<'a>],
-    places: &'a BTreeMap<String, Vec<(Option<Place<'a>>, String)>>,
+/// What is free once an action is done.
+struct Freed<'a> {
+    names: BTreeMap<(Kind, &'a str), Vec<String>>,
+    /// By agent; the empty text: not known.
+    places: BTreeMap<String, Vec<Old<'a>>>,
+    /// How many mounts of a kind an agent is to have.
+    wanted: BTreeMap<(Kind, String), usize>,
 }
 
-impl Room<'_> {
-    fn make(&self, place: &Place<'_>, draft: &Draft, edges: &mut Vec<(String, String)>) {
-        let agent = place.agent.to_string();
-        let of_agent = self.places.get(&agent).into_iter().flatten();
-        let unknown = if agent.is_empty() { None } else { self.places.get("") };
+/// A mount that goes, or goes elsewhere.
+struct Old<'a> {
+    /// `None`: it was not read.
+    place: Option<Place<'a>>,
+    retires: bool,
+    by: String,
+}
+
+impl<'a> Freed<'a> {
+    fn new(drafts: &[Draft], items: &BTreeMap<&Address, &'a Item<'a>>, retired: &'a [Retired<'_>]) -> Self {
+        let mut out = Self { names: BTreeMap::new(), places: BTreeMap::new(), wanted: BTreeMap::new() };
+        for r in retired.iter().filter(|r| r.after.is_none()) {
+            let summary = &r.live.summary;
+            let live = r.live.body.as_ref().map(|b| &b.live);
+            out.name(summary.kind, &summary.name, r.action());
+            if kinds::def(summary.kind).field("mount_path").is_some() {
+                let place = live.and_then(|l| mount(summary.kind, l));
+                out.place(place, r.address, true, r.action());
+            }
+        }
+        for draft in drafts {
+            let leaves = |field: &str| match &draft.action.step {
+                Step::Create { replaces, .. } => replaces.is_some(),
+                step => sends(step, field),
+            };
+            let Some(item) = draft.action.address.as_ref().and_then(|a| items.get(a)) else { continue };
+            let (Some(live), kind) = (item.live_spec.as_deref(), item.address().kind) else { continue };
+            if let Some(name) = live.get("name").and_then(Value::as_str).filter(|_| leaves("name")) {
+                out.name(kind, name, draft.action.id.clone());
+            }
+            if let Some(place) = mount(kind, live).filter(|_| leaves("mount_path")) {
+                out.place(Some(place), item.address(), false, draft.action.id.clone());
+            }
+        }
+        let mounts = items.values().filter_map(|i| mount(i.address().kind, &i.spec));
+        for place in mounts.filter(|_| !out.places.is_empty()) {
+            *out.wanted.entry((place.kind, place.agent.to_string())).or_default() += 1;
+        }
+        out
+    }
+
+    fn name(&mut self, kind: Kind, name: &'a str, by: String) {
+        if kinds::def(kind).unique_name {
+            self.names.entry((kind, name)).or_default().push(by);
+        }
+    }
+
+    fn place(&mut self, place: Option<Place<'a>>, address: &Address, retires: bool, by: String) {
+        let agent = match (&place, address.name.split_once('.')) {
+            (Some(p), _) => p.agent.to_string(),
+            (None, Some((agent, _))) => Value::String(agent.to_owned()).to_string(),
+            (None, None) => String::new(),
+        };
+        self.places.entry(agent).or_default().push(Old { place, retires, by });
+    }
+
+    /// What must be done before a mount has its place.
+    fn room(&self, place: &Place<'_>, draft: &Draft, edges: &mut Vec<(String, String)>) {
+        let of_agent = self.places.get(&place.agent.to_string()).into_iter().flatten();
+        let unknown = self.places.get("").into_iter().flatten();
         let full = draft.action.verb == Verb::Create && self.is_full(place);
-        for (old, retirement) in of_agent.chain(unknown.into_iter().flatten()) {
-            let same_place = old.as_ref().is_none_or(|o| is_under(o.path, place.path) || is_under(place.path, o.path));
-            let same_kind = old.as_ref().is_none_or(|o| o.kind == place.kind);
-            if same_place || (full && same_kind) {
-                edges.push((draft.action.id.clone(), retirement.clone()));
+        for old in of_agent.chain(unknown).filter(|o| o.by != draft.action.id) {
+            let at = old.place.as_ref();
+            let same_place = at.is_none_or(|o| o.overlaps(place));
+            let same_kind = at.is_none_or(|o| o.kind == place.kind);
+            if same_place || (full && old.retires && same_kind) {
+                edges.push((draft.action.id.clone(), old.by.clone()));
             }
         }
     }
@@ -279,10 +311,9 @@ impl Room<'_> {
         if kinds::def(place.kind).field("memory_store").is_none() {
             return false;
         }
-        let of_agent = |spec: &Value| spec.get("agent") == Some(place.agent);
-        let wanted = self.items.iter().filter(|i| i.address().kind == place.kind && of_agent(&i.spec)).count();
-        let old = self.places.get(&place.agent.to_string()).into_iter().flatten();
-        let going = old.filter(|(p, _)| p.as_ref().is_none_or(|p| p.kind == place.kind)).count();
+        let wanted = self.wanted.get(&(place.kind, place.agent.to_string())).copied().unwrap_or_default();
+        let old = self.places.get(&place.agent.to_string()).into_iter().flatten().filter(|o| o.retires);
+        let going = old.filter(|o| o.place.as_ref().is_none_or(|p| p.kind == place.kind)).count();
         wanted + going > STORES_OF_AN_AGENT
     }
 }

@@ -25,8 +25,8 @@ pub(super) struct Item<'a> {
     pub(super) live: Option<&'a LiveResource>,
     /// The live form, in which ids of superseded resources read as the address that took their place.
     pub(super) live_spec: Option<Cow<'a, Value>>,
-    /// Fields that point at a superseded resource.
-    pub(super) stale: Vec<&'static str>,
+    /// Fields that point at a superseded resource, and its id.
+    pub(super) stale: Vec<(&'static str, String)>,
     /// The last retired id at the address.
     pub(super) since: Option<&'a String>,
     /// A finding says why nothing can be done about it.
@@ -190,13 +190,14 @@ impl<'a> Old<'a> {
             let Some((address, stale)) = self.addresses.get(id.as_str()) else { continue };
             rename(live_spec.to_mut(), id, &Target::Own((*address).clone()).to_value());
             if *stale {
-                item.stale.push(r.field);
+                item.stale.push((r.field, id.clone()));
             }
         }
     }
 }
 
-fn is_gone(live: &LiveResource) -> bool {
+/// Was it archived or deleted by another?
+pub(super) fn is_gone(live: &LiveResource) -> bool {
     live.summary.gone.is_some() || live.summary.live_digest.is_none()
 }
 

@@ -24,6 +24,7 @@ mod policy;
 mod retire;
 mod scope;
 mod standing;
+mod taken;
 pub mod types;
 
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use exit::exit_code;
 pub use file::{PlanFileError, read, write};
 pub use item::wanted_digest;
 pub use scope::Scope;
+use scope::Pattern;
 pub use standing::SourceRelation;
 pub use types::*;
 
@@ -71,23 +73,43 @@ pub struct Options {
 }
 
 impl Options {
-    /// Is a rule answered for this address?
-    fn allows(&self, rule: AllowRule, address: Option<&Address>) -> bool {
-        self.allowances.iter().any(|a| {
-            a.rule == rule
-                && match (&a.subject, address) {
-                    (None, _) => true,
-                    (Some(subject), Some(address)) => scope::glob_matches(subject, &address.to_string()),
-                    (Some(_), None) => false,
-                }
-        })
-    }
-
     /// Are the live moves of this resource put back?
     fn reverts(&self, address: &Address, desired: &Desired) -> bool {
         self.revert_all
             || self.revert.contains(address)
             || desired.policy.on_drift == crate::model::config::OnDrift::Revert
+    }
+}
+
+/// The allowances, ready to match.
+struct Allowed(Vec<(AllowRule, Option<Pattern>)>);
+
+impl Allowed {
+    fn new(options: &Options) -> Self {
+        let of = |a: &Allowance| (a.rule, a.subject.as_deref().map(Pattern::new));
+        Self(options.allowances.iter().map(of).collect())
+    }
+
+    /// Is a rule answered for this address?
+    fn answers(&self, rule: AllowRule, address: Option<&Address>) -> bool {
+        self.0.iter().any(|(r, subject)| {
+            *r == rule
+                && match (subject, address) {
+                    (None, _) => true,
+                    (Some(_), Some(address)) => self.names(rule, address),
+                    (Some(_), None) => false,
+                }
+        })
+    }
+
+    /// Is a rule answered for this address by name?
+    fn names(&self, rule: AllowRule, address: &Address) -> bool {
+        let subjects = self.0.iter().filter(|(r, _)| *r == rule).filter_map(|(_, subject)| subject.as_ref());
+        let mut subjects = subjects.peekable();
+        subjects.peek().is_some() && {
+            let text = address.to_string();
+            subjects.any(|subject| subject.matches(&text))
+        }
     }
 }
 
@@ -146,7 +168,10 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
     compare::report(&deltas, &mut out);
     let mut retired = retire::candidates(all, live, &scope);
-    let blocked = block::blocked(&deltas, &items, &users, live, &mut out);
+    let blocked = block::blocked(
+        &block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired },
+        &mut out,
+    );
     retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, &mut out);
 
     let mut drafts = Vec::new();
@@ -160,11 +185,9 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     capability::describe(&mut drafts, &items, &retired);
     let actions = order::order(drafts);
 
-    policy::judge(
-        &policy::Case { desired, live, options, all, deltas: &deltas, retired: &retired },
-        &actions,
-        &mut out,
-    );
+    let allowed = Allowed::new(options);
+    let case = policy::Case { desired, live, options, allowed, all, deltas: &deltas, retired: &retired };
+    policy::judge(&case, &actions, &mut out);
     standing::standing_lines(desired, live, options, &deltas, !actions.is_empty(), &mut out);
     out.notes.unchanged = count(deltas.iter().filter(|d| d.is_same()).count());
     let whole = deltas.iter().all(|d| !blocked.contains(&d.item.wanted.address) || d.is_same());

@@ -11,8 +11,8 @@ use crate::model::{Address, Digest, Kind, kinds};
 use crate::plan::actions::shown_name;
 use crate::plan::compare::{Delta, State};
 use crate::plan::retire::Retired;
-use crate::plan::scope::glob_matches;
-use crate::plan::{Action, Effect, FileVerb, Gathered, Options, Step};
+use crate::plan::scope::Pattern;
+use crate::plan::{Action, Allowed, Effect, FileVerb, Gathered, Options, Step};
 
 /// From this size on the share of what is retired is limited.
 const SHARE_FROM: usize = 10;
@@ -22,6 +22,7 @@ pub(super) struct Case<'a> {
     pub(super) desired: &'a Desired,
     pub(super) live: &'a Live,
     pub(super) options: &'a Options,
+    pub(super) allowed: Allowed,
     pub(super) all: &'a BTreeMap<Address, Wanted>,
     pub(super) deltas: &'a [Delta<'a>],
     pub(super) retired: &'a [Retired<'a>],
@@ -39,7 +40,7 @@ impl Case<'_> {
     /// Refuses, or only tells where a person allowed it.
     fn effect(&self, rule: AllowRule, address: Option<&Address>) -> Effect {
         let by_destroy = matches!(rule, AllowRule::Retire | AllowRule::Empty) && self.destroys();
-        if by_destroy || self.options.allows(rule, address) { Effect::Note } else { Effect::Refuses }
+        if by_destroy || self.allowed.answers(rule, address) { Effect::Note } else { Effect::Refuses }
     }
 
     fn allow_fix(&self, rule: &str, address: Option<&Address>) -> String {
@@ -64,21 +65,23 @@ pub(super) fn judge(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
 }
 
 fn empty(case: &Case<'_>, out: &mut Gathered) {
-    if case.all.is_empty() && !case.retired.is_empty() {
+    let going = case.retired.iter().filter(|r| !r.gone).count();
+    if case.all.is_empty() && going > 0 {
         let effect = case.effect(AllowRule::Empty, None);
         let message =
-            format!("nothing is declared: all {} resources of {} would go", case.retired.len(), case.desired.owner);
+            format!("nothing is declared: all {} resources of {} would go", going, case.desired.owner);
         out.find(&codes::EMPTY, effect, None, message).fix(case.allow_fix("empty", None));
     }
 }
 
 /// `irreversible`, `protected`, `referred`: no `--allow` answers them.
 fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
+    let removed: Vec<Pattern> = case.desired.removed.iter().map(|(r, _)| Pattern::new(&r.address)).collect();
     let named = |address: &Address| {
         let text = address.to_string();
-        case.desired.removed.iter().any(|(r, _)| glob_matches(&r.address, &text))
+        removed.iter().any(|r| r.matches(&text))
     };
-    for r in case.retired {
+    for r in case.retired.iter().filter(|r| !r.gone) {
         let (address, summary) = (r.address, &r.live.summary);
         if !kinds::def(summary.kind).comes_back && !named(address) && !case.destroys() {
             let message = format!("{address} would be gone for good: a retired {} does not come back", summary.kind);
@@ -139,7 +142,7 @@ fn sessions(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
         let Some(memories) = &delta.memories else { continue };
         session_finding(case, delta.address(), &memories.by_session, out);
     }
-    for r in case.retired {
+    for r in case.retired.iter().filter(|r| !r.gone) {
         let Some(body) = &r.live.body else { continue };
         let enforced = kinds::enforce_prefixes(&body.applied.spec);
         let written: Vec<String> = body
@@ -172,18 +175,13 @@ struct Share {
 
 /// What is retired and not allowed by name.
 fn shares(case: &Case<'_>, actions: &[Action]) -> (Vec<Share>, usize) {
-    let allowed = |address: &Address| {
-        let by_name = |a: &crate::model::config::Allowance| {
-            a.rule == AllowRule::Retire && a.subject.as_ref().is_some_and(|s| glob_matches(s, &address.to_string()))
-        };
-        case.options.allowances.iter().any(by_name)
-    };
+    let allowed = |address: &Address| case.allowed.names(AllowRule::Retire, address);
     let mut live: BTreeMap<Kind, usize> = BTreeMap::new();
     let is_live = |r: &&LiveResource| r.summary.live_digest.is_some() && r.summary.gone.is_none();
     for r in case.live.resources.values().filter(is_live) {
         *live.entry(r.summary.kind).or_default() += 1;
     }
-    let counted = || case.retired.iter().filter(|r| !r.superseded && !allowed(r.address));
+    let counted = || case.retired.iter().filter(|r| !r.superseded && !r.gone && !allowed(r.address));
     let mut out = Vec::new();
     for (kind, before) in live {
         let gone = counted().filter(|r| r.live.summary.kind == kind).count();
@@ -262,7 +260,7 @@ fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
         return;
     }
     let mut gone: BTreeMap<(Kind, Digest), Vec<&Address>> = BTreeMap::new();
-    for r in case.retired.iter().rev().filter(|r| !r.superseded) {
+    for r in case.retired.iter().rev().filter(|r| !r.superseded && !r.gone) {
         let summary = &r.live.summary;
         let keys: BTreeSet<Digest> = [summary.live_digest, summary.content].into_iter().flatten().collect();
         for key in keys.into_iter().chain(r.live.body.as_ref().map(|b| nameless(&b.live))) {

@@ -8,7 +8,7 @@ use crate::live::{Live, LiveResource};
 use crate::model::Address;
 use crate::model::kinds::{self, Ref, Target};
 use crate::plan::compare::Delta;
-use crate::plan::item::Item;
+use crate::plan::item::{self, Item};
 use crate::plan::scope::Selected;
 use crate::plan::{Effect, Gathered};
 
@@ -18,6 +18,8 @@ pub(super) struct Retired<'a> {
     pub(super) live: &'a LiveResource,
     /// Another resource has, or gets in this plan, its address.
     pub(super) superseded: bool,
+    /// Another retired it already: only what was applied is cleared.
+    pub(super) gone: bool,
     /// The action of this plan that takes its place.
     pub(super) after: Option<String>,
     /// What it refers to; `None`: it was not read.
@@ -27,7 +29,8 @@ pub(super) struct Retired<'a> {
 impl<'a> Retired<'a> {
     fn new(address: &'a Address, live: &'a LiveResource, superseded: bool, after: Option<String>) -> Self {
         let refs = live.body.as_ref().map(|b| (kinds::def(live.summary.kind).refs)(&b.live));
-        Self { address, live, superseded, after, refs }
+        let gone = item::is_gone(live);
+        Self { address, live, superseded, gone, after, refs }
     }
 
     /// 0 mounts, 1 agents, 2 what holds no reference.
@@ -50,18 +53,17 @@ impl<'a> Retired<'a> {
     }
 }
 
-/// Live, ours, not wanted, in scope. What another archived is gone already.
+/// Ours, not wanted, in scope.
 pub(super) fn candidates<'a>(all: &BTreeMap<Address, Wanted>, live: &'a Live, scope: &Selected) -> Vec<Retired<'a>> {
-    let is_live = |r: &LiveResource| r.summary.gone.is_none() && r.summary.live_digest.is_some();
     let unwanted = live
         .resources
         .iter()
-        .filter(|(address, r)| !all.contains_key(*address) && is_live(r) && scope.may_retire(address))
+        .filter(|(address, _)| !all.contains_key(*address) && scope.may_retire(address))
         .map(|(address, r)| Retired::new(address, r, false, None));
     let old = live.superseded.iter().filter_map(|r| {
         let address = r.summary.address.as_ref()?;
         let in_scope = if all.contains_key(address) { scope.holds(address) } else { scope.may_retire(address) };
-        (is_live(r) && in_scope).then(|| Retired::new(address, r, true, None))
+        in_scope.then(|| Retired::new(address, r, true, None))
     });
     unwanted.chain(old).collect()
 }
@@ -83,26 +85,48 @@ pub(super) fn keep_what_is_used<'a>(
     if retired.is_empty() {
         return;
     }
-    let going: BTreeSet<&Address> =
-        retired.iter().filter(|r| !r.superseded || r.after.is_some()).map(|r| r.address).collect();
     let acting: BTreeMap<&Address, &Delta<'_>> =
         deltas.iter().filter(|d| !blocked.contains(d.address())).map(|d| (d.address(), d)).collect();
-    let mut used: BTreeMap<Address, &Address> = BTreeMap::new();
-    for item in items.iter().filter(|i| i.live.is_some() && !i.is_gone()) {
-        for r in item.live_refs().iter() {
-            let Target::Own(to) = &r.target else { continue };
-            let moves_on = acting.get(item.address()).is_some_and(|d| d.carries(r));
-            if going.contains(to) && !moves_on {
-                used.insert(to.clone(), item.address());
-            }
-        }
-    }
+    let used = used(retired, items, &acting);
     retired.retain(|r| {
-        let user = used.get(r.address).filter(|_| !r.superseded || r.after.is_some());
+        let user = used.get(r.live.summary.id.as_str());
         if let Some(user) = user {
             let message = format!("{} stays for now: {user} still uses it", r.address);
             out.find(&codes::STILL_USED, Effect::Note, Some(r.address), message);
         }
         user.is_none()
     });
+}
+
+/// Live ids that a resource goes on to use.
+fn used<'a>(
+    retired: &[Retired<'a>],
+    items: &'a [Item<'a>],
+    acting: &BTreeMap<&Address, &Delta<'_>>,
+) -> BTreeMap<&'a str, &'a Address> {
+    // What was superseded before is used by its id; the address is another's now.
+    let by_address: BTreeMap<&Address, &'a str> = retired
+        .iter()
+        .filter(|r| !r.superseded || r.after.is_some())
+        .map(|r| (r.address, r.live.summary.id.as_str()))
+        .collect();
+    let by_id: BTreeSet<&'a str> = retired.iter().map(|r| r.live.summary.id.as_str()).collect();
+    let mut used = BTreeMap::new();
+    for item in items.iter().filter(|i| i.live.is_some() && !i.is_gone()) {
+        let delta = acting.get(item.address());
+        for r in item.live_refs().iter() {
+            let Target::Own(to) = &r.target else { continue };
+            let moves_on = delta.is_some_and(|d| d.carries(r));
+            if let Some(id) = by_address.get(to).filter(|_| !moves_on) {
+                used.insert(*id, item.address());
+            }
+        }
+        for (field, id) in &item.stale {
+            let moves_on = delta.is_some_and(|d| d.sends(field));
+            if let Some(id) = by_id.get(id.as_str()).filter(|_| !moves_on) {
+                used.insert(*id, item.address());
+            }
+        }
+    }
+    used
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 
 use crate::desired::Wanted;
 use crate::diag::codes::plan as codes;
@@ -54,14 +54,26 @@ impl Selected {
     }
 }
 
-/// Does a glob match? `*` stays within a part; a glob that cannot be read matches itself alone.
-pub(super) fn glob_matches(glob: &str, text: &str) -> bool {
-    if !glob.contains(['*', '?', '[', '{']) {
-        return glob == text;
+/// A pattern, ready to match. `*` stays within a part; a glob that cannot be read matches itself alone.
+pub(super) enum Pattern {
+    Text(String),
+    Glob(Box<GlobMatcher>),
+}
+
+impl Pattern {
+    pub(super) fn new(text: &str) -> Self {
+        let glob = || GlobBuilder::new(text).literal_separator(true).build().ok();
+        match text.contains(['*', '?', '[', '{']).then(glob).flatten() {
+            Some(glob) => Pattern::Glob(Box::new(glob.compile_matcher())),
+            None => Pattern::Text(text.to_owned()),
+        }
     }
-    match GlobBuilder::new(glob).literal_separator(true).build() {
-        Ok(glob) => glob.compile_matcher().is_match(text),
-        Err(_) => glob == text,
+
+    pub(super) fn matches(&self, text: &str) -> bool {
+        match self {
+            Pattern::Text(own) => own == text,
+            Pattern::Glob(glob) => glob.is_match(text),
+        }
     }
 }
 
@@ -69,12 +81,28 @@ fn under(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn names_wanted(pattern: &str, wanted: &Wanted) -> bool {
-    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-    glob_matches(pattern, &wanted.address.to_string())
-        || glob_matches(pattern, &wanted.at.file)
-        || under(&wanted.at.file, pattern)
-        || wanted.content.as_ref().is_some_and(|(_, root)| under(root, pattern))
+/// A pattern of a scope, as written and ready to match.
+struct Named<'a> {
+    text: &'a str,
+    pattern: Pattern,
+}
+
+impl<'a> Named<'a> {
+    fn all(texts: &'a [String]) -> Vec<Self> {
+        let plain = texts.iter().map(|t| t.strip_prefix("./").unwrap_or(t));
+        plain.map(|text| Self { text, pattern: Pattern::new(text) }).collect()
+    }
+
+    fn wanted(&self, wanted: &Wanted) -> bool {
+        self.address(&wanted.address)
+            || self.pattern.matches(&wanted.at.file)
+            || under(&wanted.at.file, self.text)
+            || wanted.content.as_ref().is_some_and(|(_, root)| under(root, self.text))
+    }
+
+    fn address(&self, address: &Address) -> bool {
+        self.pattern.matches(&address.to_string())
+    }
 }
 
 fn label<'v>(spec: &'v serde_json::Value, key: &str) -> Option<&'v str> {
@@ -88,18 +116,17 @@ pub(super) fn select(all: &BTreeMap<Address, Wanted>, live: &Live, options: &Opt
         return Selected { wanted: None, retirable: None };
     }
     let gone: Vec<(&Address, &LiveResource)> = live.resources.iter().filter(|(a, _)| !all.contains_key(*a)).collect();
-    for pattern in &scope.only {
-        let hit = all.values().any(|w| names_wanted(pattern, w))
-            || gone.iter().any(|(a, _)| glob_matches(pattern, &a.to_string()));
-        if !hit {
-            out.find(&codes::SCOPE_EMPTY, Effect::Error, None, format!("`{pattern}` names no resource"))
+    let (only, exclude) = (Named::all(&scope.only), Named::all(&scope.exclude));
+    for named in &only {
+        if !all.values().any(|w| named.wanted(w)) && !gone.iter().any(|(a, _)| named.address(a)) {
+            out.find(&codes::SCOPE_EMPTY, Effect::Error, None, format!("`{}` names no resource", named.text))
                 .fix("write an address as in Agent/support, or the path of a manifest");
         }
     }
-    let excluded = |w: &Wanted| scope.exclude.iter().any(|p| names_wanted(p, w));
+    let excluded = |w: &Wanted| exclude.iter().any(|n| n.wanted(w));
     let mut open: Vec<&Wanted> = all
         .values()
-        .filter(|w| scope.only.is_empty() || scope.only.iter().any(|p| names_wanted(p, w)))
+        .filter(|w| only.is_empty() || only.iter().any(|n| n.wanted(w)))
         .filter(|w| scope.labels.iter().all(|(k, v)| label(&w.spec, k) == Some(v)))
         .filter(|w| !excluded(w))
         .collect();
@@ -117,10 +144,9 @@ pub(super) fn select(all: &BTreeMap<Address, Wanted>, live: &Live, options: &Opt
     let retirable = gone
         .into_iter()
         .filter(|(a, r)| {
-            let name = a.to_string();
             let labels = r.body.as_ref().map(|b| &b.live);
-            (scope.only.is_empty() || scope.only.iter().any(|p| glob_matches(p, &name)))
-                && !scope.exclude.iter().any(|p| glob_matches(p, &name))
+            (only.is_empty() || only.iter().any(|n| n.address(a)))
+                && !exclude.iter().any(|n| n.address(a))
                 // Labels that were not read may be others: then it is outside.
                 && scope.labels.iter().all(|(k, v)| labels.and_then(|l| label(l, k)) == Some(v))
         })

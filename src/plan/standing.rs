@@ -9,8 +9,8 @@ use crate::model::config::AllowRule;
 use crate::model::{Address, Digest};
 use crate::plan::actions::{Draft, Rank};
 use crate::plan::compare::Delta;
-use crate::plan::scope::glob_matches;
-use crate::plan::{About, Action, Effect, Gathered, Options, Precondition, Step, Verb};
+use crate::plan::scope::Pattern;
+use crate::plan::{About, Action, Allowed, Effect, Gathered, Options, Precondition, Step, Verb};
 
 /// How the source stands to the one last applied. Only the caller can see history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,8 +104,9 @@ fn unsupported(address: &Address, what: &str, out: &mut Gathered) {
 
 fn removed(desired: &Desired, live: &Live, out: &mut Gathered) {
     for (line, at) in &desired.removed {
+        let pattern = Pattern::new(&line.address);
         let hit = live.resources.iter().find(|(a, r)| {
-            is_live(Some(r)) && !desired.resources.contains_key(*a) && glob_matches(&line.address, &a.to_string())
+            is_live(Some(r)) && !desired.resources.contains_key(*a) && pattern.matches(&a.to_string())
         });
         let finding = match hit {
             Some((address, _)) if line.keep || line.to.is_some() => {
@@ -128,7 +129,7 @@ fn source(desired: &Desired, live: &Live, options: &Options, acts: bool, out: &m
     let differs = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
     let elsewhere = differs(&now.repository, &last.repository) || differs(&now.path, &last.path);
     let relation = if elsewhere { SourceRelation::OtherRepository } else { options.source_relation };
-    let answered = !acts || options.allows(AllowRule::Source, None);
+    let answered = !acts || Allowed::new(options).answers(AllowRule::Source, None);
     let effect = if answered { Effect::Note } else { Effect::Refuses };
     let text = |s: &Option<String>| s.clone().unwrap_or_else(|| "?".to_owned());
     match relation {

@@ -71,9 +71,9 @@ pub fn load(dir: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let root = config.config.root.clone();
 
     let (places, discovered) = project.discover(&config.config.discover);
-    found.extend(discovered);
+    found.extend(Diagnostics(discovered.0.into_iter().map(|d| folder_for_a_file(d, dir, &project)).collect()));
     let mut documents = read_all(&project, &places, profile, &mut sources, &mut found);
-    read_named_skills(&project, &mut documents, &root, profile, &mut sources, &mut found);
+    read_named_skills((dir, &project), &mut documents, &root, profile, &mut sources, &mut found);
     let (documents, declared) = desired::declare(documents, &root);
     found.extend(declared);
     let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
@@ -188,13 +188,25 @@ fn read_all(
     documents
 }
 
+/// A folder without SKILL.md is no skill; one in which SKILL.md is a folder is a broken one.
+fn folder_for_a_file(d: Diagnostic, dir: &Path, project: &bundle::Project) -> Diagnostic {
+    let file = match d.place() {
+        Some(at) if d.code == &bundle_code::NOT_A_SKILL => skill_file(&at.file),
+        _ => return d,
+    };
+    match dir.join(&file).is_dir() {
+        true => project.read_text(&file).err().unwrap_or(d),
+        false => d,
+    }
+}
+
 fn skill_file(folder: &str) -> String {
     if folder == "." || folder.is_empty() { "SKILL.md".to_owned() } else { format!("{folder}/SKILL.md") }
 }
 
 /// A Skill document may name a folder that discovery does not look at.
 fn read_named_skills(
-    project: &bundle::Project,
+    (dir, project): (&Path, &bundle::Project),
     documents: &mut Vec<Document>,
     root: &str,
     profile: Profile,
@@ -203,9 +215,17 @@ fn read_named_skills(
 ) {
     let known: BTreeSet<&str> = documents.iter().map(|d| &**d.file()).collect();
     let tried = |file: &String| known.contains(file.as_str()) || found.0.iter().any(|d| is_at(d, file));
-    let missed: Vec<String> = desired::skill_files(documents, root).into_iter().filter(|f| !tried(f)).collect();
-    for file in missed {
-        parse(project, file, Form::Skill, profile).keep(documents, sources, found);
+    let missed = desired::skill_files(documents, root).into_iter().filter(|(file, _)| !tried(file));
+    let missed: Vec<(String, Location)> = missed.collect();
+    for (file, at) in missed {
+        let folder = dir.join(&file).parent().is_some_and(Path::is_dir);
+        let mut parsed = parse(project, file, Form::Skill, profile);
+        if parsed.text.is_none() {
+            // A folder that is not there is told when its files are read.
+            let told = if folder { parsed.found.0 } else { Vec::new() };
+            parsed.found = Diagnostics(told.into_iter().map(|d| named_here(d, Some(at.clone()))).collect());
+        }
+        parsed.keep(documents, sources, found);
     }
 }
 
@@ -302,3 +322,6 @@ impl Reading<'_> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(all(test, unix))]
+mod cases;

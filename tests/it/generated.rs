@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
+use checkfu::cli::args::Cli;
+use checkfu::cli::schemas;
 use checkfu::diag::{Code, Severity, codes};
 use checkfu::manifest::{self, Form};
-use checkfu::model::config::Config;
 use checkfu::model::kinds::{self, KINDS};
-use checkfu::plan::Plan;
-use checkfu::receipt::Receipt;
+use clap::CommandFactory as _;
 use serde_json::Value;
 
+use crate::cli_reference::reference;
 use crate::repo;
 
 /// Folders in which every file is generated.
@@ -20,16 +21,15 @@ const WHOLE_FOLDERS: &[&str] = &["schemas", "docs/kinds"];
 /// Path → text of all generated files.
 fn wanted() -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    let schema = |s: schemars::Schema| json(&s.to_value());
-    files.insert("schemas/Config.json".to_owned(), schema(schemars::schema_for!(Config)));
-    files.insert("schemas/Plan.json".to_owned(), schema(schemars::schema_for!(Plan)));
-    files.insert("schemas/Receipt.json".to_owned(), schema(schemars::schema_for!(Receipt)));
+    for row in schemas::all() {
+        files.insert(format!("schemas/{}.json", row.name), json(&row.json()));
+    }
     for def in KINDS {
-        files.insert(format!("schemas/{}.json", def.kind), json(&kinds::schema::schema(def)));
         files.insert(format!("docs/kinds/{}.md", def.kind), kinds::docs::docs(def));
     }
     files.insert("schemas/Manifest.json".to_owned(), json(&kinds::schema::manifest()));
     files.insert("docs/kinds/README.md".to_owned(), index());
+    files.insert("docs/cli.md".to_owned(), reference(&Cli::command()));
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
     files
 }

@@ -3,7 +3,7 @@
 
 use crate::repo;
 
-/// Needle → why not. Compared without case.
+/// Needle → why not. Compared without case, but for needles in capitals.
 fn forbidden() -> Vec<(String, &'static str)> {
     let glue = |parts: &[&str]| parts.concat();
     vec![
@@ -38,7 +38,7 @@ fn holds(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     forbidden()
         .iter()
-        .filter(|(needle, _)| lower.contains(&needle.to_lowercase()))
+        .filter(|(needle, _)| text.contains(needle) || (needle.contains(char::is_lowercase) && lower.contains(needle)))
         .map(|(needle, why)| format!("`{needle}`: {why}"))
         .collect()
 }

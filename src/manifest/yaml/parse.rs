@@ -90,9 +90,9 @@ impl Iterator for Documents<'_> {
                 }
                 Some(Err(error)) => {
                     let d = hint::syntax(self.index, self.base, &error);
-                    // One unquoted template is refused as a key and then breaks the grammar.
-                    let told = |o: &Diagnostic| o.code == d.code && o.place() == d.place();
-                    if !tree.found.0.iter().any(told) {
+                    // What was refused on a line before mostly breaks the grammar of that line too.
+                    let line = |d: &Diagnostic| d.place().map(|at| at.line);
+                    if !tree.found.0.iter().any(|o| line(o) == line(&d)) {
                         tree.found.push(d);
                     }
                     return Some(self.abandon(tree, range));

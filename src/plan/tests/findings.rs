@@ -133,6 +133,20 @@ fn what_does_not_come_back() {
 }
 
 #[test]
+fn what_another_retired_is_only_cleared() {
+    let mut desired = project();
+    desired.put_agent("a", "i", &[]);
+    desired.put_agent("b", "i", &[]);
+    let mut world = World::of(&desired);
+    world.archive("Agent/b");
+    desired.drop_("Agent/b");
+    let plan = world.plan(&desired);
+    assert_eq!((ids(&plan), plan.findings.len(), plan.held.len()), (vec!["Agent/b#retire"], 0, 0));
+    world.apply(&plan);
+    assert_eq!(exit_code(&world.plan(&desired)), 0);
+}
+
+#[test]
 fn destroy_needs_the_owners_name() {
     let mut desired = project();
     desired.put_agent("a", "i", &[]);

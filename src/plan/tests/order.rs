@@ -186,7 +186,6 @@ fn a_replacement_and_who_refers_to_it() {
     let mut half = plan.clone();
     half.actions.truncate(2);
     world.apply(&half);
-    world.outside("Agent/b", "skills", json!([{"skill": {"id": "skill_1"}, "follow": "latest"}]));
     let rest = world.plan(&desired);
     assert_eq!(ids(&rest), ["Agent/b#repoint", "Skill/s#retire-skill_1"]);
     assert!(rest.held.is_empty());

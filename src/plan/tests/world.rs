@@ -278,6 +278,9 @@ impl World {
                 let id = format!("{}{}", kinds::def(address.kind).id_prefix, self.next);
                 let old = self.live.resources.remove(&address);
                 assert_eq!(old.as_ref().filter(|o| o.summary.gone.is_none()).map(|o| &o.summary.id), replaces.as_ref());
+                if let Some(old) = &old {
+                    self.read_as_id(&address, &old.summary.id);
+                }
                 if let Some(mut old) = old.filter(|o| o.summary.gone.is_none()) {
                     old.summary.superseded = true;
                     self.live.superseded.push(old);
@@ -347,15 +350,33 @@ impl World {
         body.entries = entries.to_vec();
     }
 
+    /// References to a resource that lost its address read as its id.
+    fn read_as_id(&mut self, address: &Address, id: &str) {
+        for resource in self.live.resources.values_mut() {
+            let body = resource.body.as_mut().unwrap();
+            let skills = body.live.get_mut("skills").and_then(Value::as_array_mut).into_iter().flatten();
+            for entry in skills.filter(|e| e["skill"] == json!(address.name)) {
+                entry["skill"] = json!({ "id": id });
+            }
+            if resource.summary.gone.is_none() {
+                refresh(resource);
+            }
+        }
+    }
+
     fn retire(&mut self, address: &Address, id: &str) {
         let here = self.live.resources.get(address).is_some_and(|r| r.summary.id == id);
         if here {
             let users: Vec<_> = self.users_of(address);
             assert!(users.is_empty(), "{address} goes and is used by {users:?}");
-            assert!(!self.live.resources[address].summary.protected);
+            let summary = &self.live.resources[address].summary;
+            assert!(!summary.protected || summary.gone.is_some());
             self.live.resources.remove(address);
             self.live.retired.insert(address.clone(), id.to_owned());
         } else {
+            let text = json!({ "id": id }).to_string();
+            let used = self.live.resources.values().any(|r| r.body.as_ref().unwrap().live.to_string().contains(&text));
+            assert!(!used, "{id} goes and is used");
             let before = self.live.superseded.len();
             self.live.superseded.retain(|r| r.summary.id != id);
             assert_eq!(self.live.superseded.len() + 1, before, "{id} is not live");

@@ -142,7 +142,9 @@ fn a_skill_document_gives_options_to_its_folder() {
         .put("else/far/SKILL.md", "---\nname: near\ndescription: d\n---\nx\n");
     assert_eq!(files.codes(), ["skill.name_folder else/far/SKILL.md:2:7"]);
     let files = project().put("skill.yaml", &document("far", "else/far"));
-    assert_eq!(files.codes().len(), 1, "{:?}", files.codes());
+    assert_eq!(files.codes(), ["bundle.missing skill.yaml:4:23"]);
+    let files = files.put("else/far/x.md", "x");
+    assert_eq!(files.codes(), ["bundle.missing skill.yaml:4:23"]);
 }
 
 #[test]
@@ -212,4 +214,35 @@ fn lines_of_the_configuration_are_checked() {
     assert_eq!(with("requires: \">=99\"\n"), ["desired.requires checkfu.yaml:4:11"]);
     assert_eq!(with("requires: soon\n"), ["desired.requires_form checkfu.yaml:4:11"]);
     assert_eq!(with("default_target: staging\n"), ["desired.default_target checkfu.yaml:4:17"]);
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn ten_thousand_agents() {
+    use std::fmt::Write as _;
+    let mut files = Files::new();
+    for file in 0..100 {
+        let mut text = String::new();
+        for i in 0..100 {
+            let n = file * 100 + i;
+            let _ = write!(
+                text,
+                "---\napiVersion: checkfu.com/v1\nkind: Agent\nmetadata:\n  name: agent-{n}\n  labels: {{team: t{}}}\nspec:\n  name: Agent {n}\n  model: claude-sonnet-5\n  tools: [{{type: agent_toolset_20260401}}]\n  instructions: |\n",
+                n % 7
+            );
+            for _ in 0..16 {
+                text.push_str(
+                    "    You answer questions about upgrades, politely, and you never make up a version number.\n",
+                );
+            }
+        }
+        files = files.put(&format!("agents/f{file}.yaml"), &text);
+    }
+    for _ in 0..3 {
+        let start = std::time::Instant::now();
+        let loaded = files.load();
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let peak = status.lines().find(|l| l.starts_with("VmHWM")).unwrap().to_owned();
+        println!("{} {:?} {peak}", loaded.desired.unwrap().resources.len(), start.elapsed());
+    }
 }

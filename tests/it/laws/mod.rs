@@ -1,0 +1,209 @@
+//! The laws of ARCHITECTURE.md as properties of random projects, through the library, on embedded workspaces.
+//! Clock and ids are seeded. `PROPTEST_CASES` changes how many cases each law gets.
+
+mod outside;
+mod project;
+mod world;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use checkfu::plan::{Action, Options, Plan, Verb};
+use checkfu::receipt::{Outcome, Receipt};
+use checkfu::reconcile::{Depth, snapshot};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestRng, TestRunner};
+
+use outside::{Moved, disturb, seen};
+use project::{Project, project};
+use world::{Death, World, applied, bodies, options, owner, planned, rows, settled};
+
+/// Runs a law: 1,000 cases, always the same ones.
+fn law<S: Strategy>(name: &str, strategy: S, test: impl Fn(S::Value))
+where
+    S::Value: Clone,
+{
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000);
+    let config = Config {
+        cases,
+        max_shrink_iters: 200,
+        failure_persistence: None::<Box<FileFailurePersistence>>.map(|p| p as _),
+        ..Config::default()
+    };
+    let seed = checkfu::model::Digest::of(name.as_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, seed.as_bytes());
+    TestRunner::new_with_rng(config, rng)
+        .run(&strategy, |value| {
+            test(value);
+            Ok(())
+        })
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// In memory where the system has such a place: the laws are about what is written, not about disks.
+fn temporary() -> tempfile::TempDir {
+    let memory = PathBuf::from("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
+}
+
+async fn nothing_to_do(world: &World, project: &Project, options: &Options) -> Plan {
+    let desired = project.desired(&owner());
+    let again = planned(world, &desired, options).await;
+    assert!(again.actions.is_empty(), "{:#?}", again.actions);
+    world.writes();
+    let receipt = applied(world, &desired, options, &again, 10).await.unwrap();
+    assert_eq!((world.writes(), receipt.apply), (0, None), "a plan without actions sends no write");
+    again
+}
+
+/// Laws 1, 3 and 6: what an apply left is as wanted, needs nothing more, and nothing foreign changed.
+#[test]
+fn after_an_apply_live_is_as_wanted_and_nothing_is_left_to_do() {
+    law("settles", prop::collection::vec(project(), 1..4), |projects| {
+        let dir = temporary();
+        block_on(async {
+            let world = World::open(dir.path(), 1);
+            let stranger = "acme/stranger".parse().unwrap();
+            // Names of environments are unique in a workspace, so the stranger has none.
+            let theirs = Project { environments: BTreeMap::new(), ..projects[0].clone() };
+            settled(&world, &theirs.desired(&stranger), &options()).await;
+            let foreign = bodies(&world, Some(&stranger)).await;
+            for project in &projects {
+                let desired = project.desired(&owner());
+                settled(&world, &desired, &options()).await;
+                let again = nothing_to_do(&world, project, &options()).await;
+                assert!(again.held.is_empty() && again.complete, "{:#?}", again.findings);
+                let context = world::context(&owner());
+                let live = snapshot(Some(&world), &desired, &context, Depth::Resources).await.unwrap().live;
+                let is = live.resources.keys().collect::<Vec<_>>();
+                assert_eq!(is, desired.resources.keys().collect::<Vec<_>>());
+                for (address, wanted) in &desired.resources {
+                    let summary = &live.resources[address].summary;
+                    assert_eq!(summary.live_digest, Some(wanted.digest()), "{address}");
+                    assert_eq!(summary.protected, wanted.protected, "{address}");
+                }
+            }
+            assert_eq!(bodies(&world, Some(&stranger)).await, foreign);
+        });
+    });
+}
+
+/// The way into a plan: a first project, applied, and the next one.
+fn two() -> impl Strategy<Value = (Project, Project)> {
+    (project(), project())
+}
+
+/// Law 5, the part that a process need not die for (`crash.rs` kills one): an apply that breaks off at any
+/// write, sent or answered, and then plan and apply again, end where an apply ends that never broke off, with
+/// no resource and no version more; and apply, destroy, apply makes everything anew.
+#[test]
+fn an_apply_that_broke_off_is_finished_by_the_next_one() {
+    let strategy = (two(), 1..12usize, prop_oneof![Just(Death::BeforeSend), Just(Death::BeforeAnswer)], 1..11usize);
+    law("breaks", strategy, |((first, second), nth, death, parallelism)| {
+        let (dir, twin_dir) = (temporary(), temporary());
+        block_on(async {
+            let twin = World::open(twin_dir.path(), 2);
+            settled(&twin, &first.desired(&owner()), &options()).await;
+            settled(&twin, &second.desired(&owner()), &options()).await;
+
+            let world = World::open(dir.path(), 3);
+            settled(&world, &first.desired(&owner()), &options()).await;
+            let desired = second.desired(&owner());
+            let plan = planned(&world, &desired, &options()).await;
+            world.dies_at(nth, death);
+            let ended = applied(&world, &desired, &options(), &plan, parallelism).await;
+            assert_eq!(world.is_dead(), ended.is_err() || !is_done(ended.as_ref().ok()), "{ended:#?}");
+            drop(world);
+
+            let world = World::open(dir.path(), 4);
+            settled(&world, &desired, &options()).await;
+            nothing_to_do(&world, &second, &options()).await;
+            assert_eq!(rows(&world, &owner()).await, rows(&twin, &owner()).await);
+
+            let destroy = Options { destroy: true, ..options() };
+            let unprotected = Project { protect: false, ..second.clone() };
+            settled(&world, &unprotected.desired(&owner()), &options()).await;
+            settled(&world, &desired, &destroy).await;
+            assert!(rows(&world, &owner()).await.is_empty());
+            settled(&world, &desired, &options()).await;
+            nothing_to_do(&world, &second, &options()).await;
+        });
+    });
+}
+
+fn is_done(receipt: Option<&Receipt>) -> bool {
+    receipt.is_some_and(|r| matches!(r.outcome, Outcome::Done | Outcome::Nothing))
+}
+
+/// Law 4: an action whose precondition moved writes nothing, nor do its dependents, nor any retirement still to
+/// come; the rest is done. Then a plan that puts back what others did settles.
+#[test]
+fn what_moved_is_not_written_and_the_rest_is_done() {
+    let which = prop::collection::vec(prop::bool::weighted(0.3), 7);
+    law("moves", (two(), which, 1..11usize), |((first, second), which, parallelism)| {
+        let dir = temporary();
+        block_on(async {
+            let world = World::open(dir.path(), 5);
+            settled(&world, &first.desired(&owner()), &options()).await;
+            let desired = second.desired(&owner());
+            let plan = planned(&world, &desired, &options()).await;
+            let moved = disturb(&world, &plan, &which).await;
+            let kind =
+                |action: &str| plan.actions.iter().find(|a| a.id == action).unwrap().address.clone().unwrap().kind;
+            let mut before = BTreeMap::new();
+            for (action, id) in &moved {
+                before.insert(action, seen(&world, kind(action), id).await);
+            }
+
+            world.writes();
+            assert!(checkfu::reconcile::is_reviewed(&plan, &checkfu::model::Digest::of(b"other")).is_err());
+            assert_eq!(world.writes(), 0);
+            let receipt = applied(&world, &desired, &options(), &plan, parallelism).await.unwrap();
+            judge(&plan, &receipt, &moved);
+            for (action, id) in &moved {
+                let at_most_here = moved.values().filter(|other| *other == id).count();
+                let all_here =
+                    plan.actions.iter().filter(|a| a.id.starts_with(&format!("{}#", address(action)))).count();
+                if at_most_here == all_here {
+                    assert_eq!(before[action], seen(&world, kind(action), id).await, "{action} wrote");
+                }
+            }
+
+            let put_back = Options { revert_all: true, ..options() };
+            settled(&world, &desired, &put_back).await;
+            nothing_to_do(&world, &second, &put_back).await;
+        });
+    });
+}
+
+fn address(action: &str) -> &str {
+    action.split('#').next().unwrap()
+}
+
+/// Is every outcome what the law says?
+fn judge(plan: &Plan, receipt: &Receipt, moved: &Moved) {
+    let outcome: BTreeMap<&str, &str> = receipt.lines.iter().map(|l| (l.action.as_str(), l.outcome.as_str())).collect();
+    let retires = |a: &Action| a.verb == Verb::Retire;
+    let mut broken = false;
+    for action in &plan.actions {
+        let now = outcome[action.id.as_str()];
+        let waits = action.depends_on.iter().any(|on| outcome[on.as_str()] != "done");
+        let here = format!("{} is {now}: {:#?}", action.id, receipt.lines);
+        if moved.contains_key(&action.id) {
+            assert!(now == "stale" || (now == "blocked" && (waits || retires(action))), "{here}");
+        } else if waits {
+            assert_eq!(now, "blocked", "{here}");
+        } else if retires(action) {
+            // Retirements run side by side, so which of them still was to come is not known.
+            assert!(now == "done" || now == "blocked", "{here}");
+            assert!(!broken || now == "blocked", "{here}");
+        } else {
+            assert_eq!(now, "done", "{here}");
+        }
+        broken |= !retires(action) && now != "done";
+    }
+}

@@ -1,0 +1,88 @@
+//! What others do to a workspace between a plan and its apply.
+
+use std::collections::BTreeMap;
+
+use checkfu::model::op::{
+    BlobPut, ContentOf, Expect, GetOf, MemoryList, MemoryWrite, Publish, Request, Response, Update,
+};
+use checkfu::model::tree::{Entry, FileSet};
+use checkfu::model::{Digest, Kind};
+use checkfu::plan::{Action, Plan, Precondition, Step};
+use serde_json::{Value, json};
+
+use super::world::World;
+
+/// The actions of a plan whose preconditions were moved, by id, each with the live id that was written.
+pub(super) type Moved = BTreeMap<String, String>;
+
+/// Moves what some actions of a plan were planned against; `which` says of every nth action whether.
+pub(super) async fn disturb(world: &World, plan: &Plan, which: &[bool]) -> Moved {
+    let mut versions = BTreeMap::new();
+    let mut moved = Moved::new();
+    for (action, _) in plan.actions.iter().zip(which.iter().cycle()).filter(|(_, hit)| **hit) {
+        let (Some(id), Some(address)) = (live_id(action), &action.address) else { continue };
+        if let Precondition::Memories { expect } = &action.precondition {
+            let Some(path) = expect.keys().next() else { continue };
+            let content = "written by somebody else\n".to_owned();
+            let write = MemoryWrite { id: id.clone(), path: path.clone(), content, expect: None };
+            world.outside(Request::MemoryWrite(write)).await.unwrap();
+            moved.insert(action.id.clone(), id);
+        } else if versions.insert(id.clone(), ()).is_none() {
+            raise(world, address.kind, &id).await;
+        }
+    }
+    // Whatever names a version of a resource that was raised is stale, whichever action was meant.
+    for action in &plan.actions {
+        let by_version = matches!(action.precondition, Precondition::Version { .. } | Precondition::Authoring { .. });
+        if let Some(id) = live_id(action).filter(|id| by_version && versions.contains_key(id)) {
+            moved.insert(action.id.clone(), id);
+        }
+    }
+    moved
+}
+
+fn live_id(action: &Action) -> Option<String> {
+    match &action.step {
+        Step::Create { replaces, .. } => replaces.clone(),
+        Step::Publish { id, .. } | Step::WriteContents { id, .. } => id.clone(),
+        Step::Update { id, .. } | Step::Protect { id, .. } | Step::Retire { id } | Step::Record { id, .. } => {
+            Some(id.clone())
+        }
+        Step::Policy { .. } => None,
+    }
+}
+
+/// Any change that raises the version.
+async fn raise(world: &World, kind: Kind, id: &str) {
+    let at = Expect { id: id.to_owned(), version: None };
+    if kind == Kind::Skill {
+        // A skill has nothing that could be updated, so somebody publishes.
+        let bytes = b"---\nname: other\ndescription: by somebody else\n---\n".to_vec();
+        let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
+        world.outside(Request::BlobPut(BlobPut { digest, bytes })).await.unwrap();
+        let entry = Entry { path: "SKILL.md".into(), executable: false, symlink: false, size, sha256: digest };
+        let set = FileSet::new(vec![entry]);
+        let content = ContentOf { entries: set.entries, digest: set.digest };
+        world.outside(Request::Publish(Publish { kind, at, content, applied: None })).await.unwrap();
+        return;
+    }
+    let Value::Object(body) = json!({"metadata": {"outsider": "was here"}}) else { panic!() };
+    world.outside(Request::Update(Update { kind, at, body, applied: None })).await.unwrap();
+}
+
+/// All that can be seen of a resource.
+pub(super) async fn seen(world: &World, kind: Kind, id: &str) -> (Value, Vec<(String, Digest)>, usize) {
+    let of = GetOf { kind, id: id.to_owned(), version: None };
+    let Response::Body(body) = world.read(Request::Get(of.clone())).await else { panic!() };
+    let mut memories = Vec::new();
+    let mut versions = 0;
+    if kind == Kind::MemoryStore {
+        let list = MemoryList { id: id.to_owned(), path_prefix: None };
+        let Response::Memories(all) = world.read(Request::MemoryList(list)).await else { panic!() };
+        memories = all.into_iter().map(|m| (m.path, m.content_sha256)).collect();
+    } else if matches!(kind, Kind::Agent | Kind::Skill | Kind::FileTree) {
+        let Response::Versions(all) = world.read(Request::Versions(of)).await else { panic!() };
+        versions = all.len();
+    }
+    (body, memories, versions)
+}
