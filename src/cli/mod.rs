@@ -24,7 +24,7 @@ use crate::cli::commands::Run;
 use crate::cli::env::Environment;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::view::{Format, Printer, diagnostics, json};
+use crate::cli::view::{Format, Printer, comment, diagnostics, json};
 use crate::diag::codes;
 
 /// Runs the command line of this process and says how it ended.
@@ -108,7 +108,10 @@ fn usage(printer: &Printer, error: &clap::Error) -> Result<Exit, Failure> {
 fn tell(printer: &Printer, failure: &Failure) {
     match printer.format {
         Format::Json => printer.json(&json::diagnostics(&failure.diagnostics, std::collections::BTreeMap::new())),
-        Format::Human | Format::Markdown => {
+        format => {
+            if format == Format::Markdown {
+                printer.raw(&comment::diagnostics(&failure.diagnostics));
+            }
             let options = diagnostics::Options { width: printer.width };
             printer.err(&diagnostics::report(&failure.diagnostics, &failure.sources, options));
         }
