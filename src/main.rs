@@ -1,5 +1,5 @@
 //! The `checkfu` command: arguments in, exit code out.
 
 fn main() -> std::process::ExitCode {
-    checkfu::cli::run(std::env::args_os().collect())
+    checkfu::cli::run()
 }

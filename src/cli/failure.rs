@@ -64,19 +64,14 @@ impl Failure {
     pub fn control(doing: &str, error: &ControlError) -> Self {
         let code = codes::find(error.code).unwrap_or(&codes::cli::WORKSPACE);
         let failure = Self::new(code, format!("cannot {doing}: {}", Chain(error))).exit(Exit::of_control(error));
-        // The rows say in general what to do; without one the code of the answer is all there is.
-        if code.code == error.code {
-            failure.fix(code.fix)
-        } else {
-            failure.hint(format!("the workspace said {}", error.code))
-        }
+        if code.code == error.code { failure } else { failure.hint(format!("the workspace said {}", error.code)) }
     }
 
     /// What went wrong between a plan and its receipt.
     pub fn reconcile(error: &ReconcileError) -> Self {
         let cause = error.source().and_then(|s| s.downcast_ref::<ControlError>());
         match (error.code(), cause) {
-            (Some(code), _) => Self::caused(code, error).fix(code.fix).exit(Exit::of_reconcile(error)),
+            (Some(code), _) => Self::caused(code, error).exit(Exit::of_reconcile(error)),
             (None, Some(cause)) => Self::control("apply", cause),
             (None, None) => Self::caused(&codes::cli::WORKSPACE, error),
         }

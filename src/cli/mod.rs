@@ -27,8 +27,9 @@ use crate::cli::failure::Failure;
 use crate::cli::view::{Format, Printer, diagnostics, json};
 use crate::diag::codes;
 
-/// Runs a command line and says how it ended.
-pub fn run(args: Vec<OsString>) -> ExitCode {
+/// Runs the command line of this process and says how it ended.
+pub fn run() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
     signals::writes_over_the_limit_are_errors();
     let environment = Environment::read();
     let (printer, ran) = match Cli::try_parse_from(&args) {

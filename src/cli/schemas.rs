@@ -31,6 +31,8 @@ impl Row {
     }
 }
 
+type Document = (&'static str, &'static str, fn() -> Schema);
+
 /// All of them, kinds first.
 pub fn all() -> Vec<Row> {
     let kind = |kind: &Kind| Row {
@@ -39,13 +41,13 @@ pub fn all() -> Vec<Row> {
         schema: Schema::default,
         kind: Some(*kind),
     };
-    let document = |(name, about, schema): (&str, &str, fn() -> Schema)| Row {
+    let document = |(name, about, schema): Document| Row {
         name: name.to_owned(),
         about: about.to_owned(),
         schema,
         kind: None,
     };
-    let documents: [(&str, &str, fn() -> Schema); 10] = [
+    let documents: [Document; 10] = [
         ("Config", "checkfu.yaml", || schema_for!(Config)),
         ("Plan", "plan --json, plan -o FILE", || schema_for!(Plan)),
         ("Receipt", "apply --json, destroy --json", || schema_for!(Receipt)),

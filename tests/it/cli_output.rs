@@ -73,7 +73,7 @@ fn usage_is_an_error_and_help_is_not() {
         &["plan", "--nothing"],
         &[],
         &["apply", "--plan", "a", "--revert-all"],
-        &["--json", "--markdown", "plan"],
+        &["-q", "-v", "plan"],
     ] {
         assert_eq!(s.run(args).code(1).out, "", "{args:?}");
     }

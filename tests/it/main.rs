@@ -4,11 +4,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 mod action;
+mod cli_drift;
+mod cli_interrupt;
 mod cli_loop;
 mod cli_output;
 mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;
+mod cli_validate;
 mod codes;
 mod documents;
 mod examples;

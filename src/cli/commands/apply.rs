@@ -147,6 +147,8 @@ fn on_event(progress: &Progress<'_>, event: Event) {
 fn tell(run: &Run, receipt: &Receipt) -> Exit {
     let printer = &run.printer;
     match printer.format {
+        // The plan has just said that there is nothing to do.
+        Format::Human if receipt.outcome == Outcome::Nothing => {}
         Format::Human => printer.data(&view::human(receipt, printer.verbose)),
         Format::Json => printer.json(receipt),
         Format::Markdown => printer.data(&view::markdown(receipt)),

@@ -40,7 +40,7 @@ pub fn show(run: &Run, plan: &Plan) {
     let printer = &run.printer;
     match printer.format {
         Format::Human => printer.data(&human::plan(plan, human::Options { verbose: printer.verbose })),
-        Format::Json => printer.data(&plan::write(plan)),
+        Format::Json => printer.raw(&plan::write(plan)),
         Format::Markdown => printer.data(&markdown::plan(plan)),
     }
 }

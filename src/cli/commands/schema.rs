@@ -17,8 +17,8 @@ pub fn run(run: &Run, args: &Schema) -> Ran {
                 rows.iter().map(|row| (row.name.clone(), row.json())).collect();
             run.printer.json(&all);
         } else {
-            let lines: String = rows.iter().map(|row| format!("{:<14} {}\n", row.name, row.about)).collect();
-            run.printer.data(&lines);
+            let lines: Vec<String> = rows.iter().map(|row| format!("{:<14} {}\n", row.name, row.about)).collect();
+            run.printer.data(&lines.concat());
         }
         return Ok(Exit::Ok);
     };

@@ -49,6 +49,11 @@ pub fn summary(diagnostics: &Diagnostics) -> String {
     if words.is_empty() { String::new() } else { words.join(", ") + "\n" }
 }
 
+/// What to do: what the diagnostic itself says, else what its code says in general.
+pub fn fix(d: &Diagnostic) -> &str {
+    d.fix.as_deref().unwrap_or(d.code.fix)
+}
+
 /// One diagnostic, or the part of one that is in another file.
 struct Report {
     code: Option<String>,
@@ -79,13 +84,13 @@ impl Report {
             Some(at) if excerpt.is_none() => format!("{}: {message}", place(at)),
             _ => message,
         };
-        let fix = d.fix.iter().map(|f| format!("fix: {}", text::visible(f.trim_end(), true)));
-        let help: Vec<String> = fix.chain(d.hints.iter().map(|h| text::visible(h, true))).collect();
+        let fix = format!("fix: {}", text::visible(fix(d).trim_end(), true));
+        let help: Vec<String> = std::iter::once(fix).chain(d.hints.iter().map(|h| text::visible(h, true))).collect();
         Report {
             code: Some(format!("{}{rule}", d.code.code)),
             message,
             severity: d.severity,
-            help: (!help.is_empty()).then(|| help.join("\n")),
+            help: Some(help.join("\n")),
             labels,
             excerpt,
             elsewhere,

@@ -69,6 +69,7 @@ fn labels_in_two_files_and_far_apart() {
         · ──┬─
         ·   ╰── second
         ╰────
+      help: fix: Run the command with --help to see what it takes
 
     Advice: 
       ☞ see also b.yaml

@@ -82,10 +82,9 @@ fn action(action: &Action, verb_width: usize, name_width: usize, options: Option
     }
     if let Step::Create { spec, .. } = &action.step
         && about.changes.is_empty()
+        && let Some(summary) = summary(spec)
     {
-        if let Some(summary) = summary(spec) {
-            let _ = writeln!(out, "      {}", style::faint(summary));
-        }
+        let _ = writeln!(out, "      {}", style::faint(summary));
     }
     for change in &about.changes {
         let cause = match change.cause {

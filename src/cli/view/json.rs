@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::cli::view::diagnostics::fix;
 use crate::cli::view::words;
 use crate::diag::{Diagnostic, Diagnostics, Label, Location};
 use crate::model::op::ApplyInfo;
@@ -40,9 +41,8 @@ pub struct DiagnosticDoc {
     /// Further places, and what is to be seen at the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<LabelDoc>,
-    /// What to write instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fix: Option<String>,
+    /// What to write instead, or what to do.
+    pub fix: String,
     /// Further help.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
@@ -90,7 +90,7 @@ impl From<&Diagnostic> for DiagnosticDoc {
             message: d.message.clone(),
             at: d.place().map(Place::from),
             labels: d.labels.iter().map(label).collect(),
-            fix: d.fix.clone(),
+            fix: fix(d).to_owned(),
             hints: d.hints.clone(),
             rule: d.rule,
         }
@@ -229,7 +229,7 @@ mod tests {
             serde_json::json!({
                 "format": "checkfu.diagnostics/v1", "ok": false, "resources": {"Agent": 2},
                 "diagnostics": [
-                    {"code": "cli.usage", "severity": "error", "message": "first"},
+                    {"code": "cli.usage", "severity": "error", "message": "first", "fix": USAGE.fix},
                     {"code": "cli.read", "severity": "error", "message": "second",
                      "at": {"file": "a.yaml", "line": 2, "column": 1, "start": 6, "end": 7},
                      "labels": [{"at": {"file": "a.yaml", "line": 2, "column": 1, "start": 6, "end": 7}, "text": "here"}],

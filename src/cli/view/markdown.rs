@@ -323,7 +323,7 @@ fn fence(language: &str, body: &str) -> String {
 
 /// Two blanks in front of each line, so that a block belongs to the list item above it.
 fn indent(text: &str) -> String {
-    text.lines().map(|l| format!("  {l}\n")).collect()
+    text.lines().map(|l| format!("  {l}\n")).collect::<Vec<_>>().concat()
 }
 
 #[cfg(test)]

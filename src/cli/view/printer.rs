@@ -7,6 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 
 use crate::cli::args::{Color, Global};
+use crate::cli::view::style;
 
 /// How data is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,10 +65,22 @@ impl Printer {
 
     /// Writes data to stdout.
     pub fn data(&self, text: &str) {
+        match self.choice(std::io::stdout().is_terminal()) {
+            // One write, however many styles there are to take off.
+            ColorChoice::Never => self.raw(&style::plain(text)),
+            choice => self.write(&mut AutoStream::new(std::io::stdout().lock(), choice), text),
+        }
+    }
+
+    /// Writes data that has no styles to stdout.
+    pub fn raw(&self, text: &str) {
+        self.write(&mut std::io::stdout().lock(), text);
+    }
+
+    fn write(&self, out: &mut dyn Write, text: &str) {
         if self.closed.load(Ordering::Relaxed) {
             return;
         }
-        let mut out = AutoStream::new(std::io::stdout().lock(), self.choice(std::io::stdout().is_terminal()));
         if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             self.closed.store(true, Ordering::Relaxed);
             if error.kind() != std::io::ErrorKind::BrokenPipe {
@@ -79,7 +92,7 @@ impl Printer {
     /// Writes one JSON document to stdout.
     pub fn json<T: Serialize + ?Sized>(&self, document: &T) {
         let text = serde_json::to_string_pretty(document).unwrap_or_default();
-        self.data(&(text + "\n"));
+        self.raw(&(text + "\n"));
     }
 
     /// Writes a line of talk to stderr, unless quiet.

@@ -81,7 +81,7 @@ pub fn valid(counts: &BTreeMap<Kind, usize>) -> String {
 
 /// Files that were written.
 pub fn files(written: &[String]) -> String {
-    written.iter().map(|f| format!("{} {}\n", style::added("+"), line(f))).collect()
+    written.iter().map(|f| format!("{} {}\n", style::added("+"), line(f))).collect::<Vec<_>>().concat()
 }
 
 #[cfg(test)]

@@ -73,15 +73,15 @@ fn plain(value: &Value) -> String {
 pub fn file(change: &FileChange) -> String {
     let mut out = text::line(&change.path);
     if let Some(from) = &change.from {
-        out.push_str(&format!("  from {}", text::line(from)));
+        out = format!("{out}  from {}", text::line(from));
     }
     if change.change == FileVerb::Mode {
         out.push_str("  mode");
     } else if let Some(size) = change.size {
-        out.push_str(&format!("  {}", text::bytes(size)));
+        out = format!("{out}  {}", text::bytes(size));
     }
     if let Some(writer) = &change.writer {
-        out.push_str(&format!("  last written by {}", text::line(writer)));
+        out = format!("{out}  last written by {}", text::line(writer));
     }
     out
 }
