@@ -72,7 +72,7 @@ impl From<rusqlite::Error> for StoreError {
             }
             Some(ErrorCode::NotADatabase) => (Trouble::NotADatabase, "this is not a workspace database"),
             Some(ErrorCode::DatabaseCorrupt) => (Trouble::Damaged, "the workspace database is damaged"),
-            Some(ErrorCode::ReadOnly) | Some(ErrorCode::PermissionDenied) => {
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 (Trouble::ReadOnly, "the workspace cannot be written")
             }
             Some(ErrorCode::DiskFull) => (Trouble::NoSpace, "there is no space left for the workspace"),
@@ -90,8 +90,8 @@ impl From<rusqlite::Error> for StoreError {
 
 /// `SQLITE_IOERR_WRITE` and its like: what SQLite says when a write fails with EFBIG.
 fn is_write_failure(source: &rusqlite::Error) -> bool {
-    const WRITE: i32 = 10 | (3 << 8);
-    const TRUNCATE: i32 = 10 | (6 << 8);
-    const SHM_SIZE: i32 = 10 | (19 << 8);
+    const WRITE: i32 = 0x30a;
+    const TRUNCATE: i32 = 0x60a;
+    const SHM_SIZE: i32 = 0x130a;
     source.sqlite_error().is_some_and(|e| matches!(e.extended_code, WRITE | TRUNCATE | SHM_SIZE))
 }

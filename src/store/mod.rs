@@ -21,5 +21,13 @@ pub(crate) use open::{Database, Identity, New};
 /// A connection. Rules pass it on and never write SQL.
 pub(crate) type Conn = rusqlite::Connection;
 
+/// A transaction that takes the write lock at once and holds a savepoint for each request.
+pub(crate) type Batch<'a> = rusqlite::Transaction<'a>;
+
+/// Begins a batch; waits for another process that writes, as long as the busy timeout says.
+pub(crate) fn begin(conn: &mut Conn) -> Result<Batch<'_>> {
+    Ok(conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?)
+}
+
 /// What every row function answers.
 pub(crate) type Result<T> = std::result::Result<T, StoreError>;

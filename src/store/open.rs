@@ -45,7 +45,14 @@ impl Database {
             Err(e) => return Err(StoreError::io(format!("{} cannot be opened", path.display()), e)),
         }
         let database = Self { path: path.to_owned(), busy };
-        let identity = database.prepare().map_err(|e| e.at(path))?;
+        // The file could be opened to read: it is what SQLite keeps beside it that cannot be made.
+        let beside = |mut e: StoreError| {
+            if e.trouble == Trouble::CannotOpen {
+                e.trouble = Trouble::ReadOnly;
+            }
+            e.at(path)
+        };
+        let identity = database.prepare().map_err(beside)?;
         Ok(Some((database, identity)))
     }
 

@@ -35,7 +35,7 @@ pub(super) fn create(tx: &Tx<'_>, request: &Create) -> Result<Effect> {
     mounts::place(tx, &mut r, None, &body)?;
     references::set(tx, &r, None, &body)?;
     let made = first_version(tx, &mut r, request)?;
-    digests::save(tx.conn, &mut r, body)?;
+    digests::save_with(tx.conn, &mut r, body, request.claim.as_ref().map(|c| &c.applied))?;
     if let Some(old) = replaced {
         digests::refresh_referrers(tx.conn, &old)?;
     }

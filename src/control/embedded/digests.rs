@@ -52,10 +52,10 @@ pub(super) fn add_refs(conn: &Conn, kind: Kind, body: &Object, refs: &mut Refs) 
             if let Some(v) = version::by_id(conn, wanted)? {
                 refs.contents.insert(wanted.clone(), v.digest);
             }
-        } else if let Ok(number) = wanted.parse() {
-            if let Some(v) = version::by_number(conn, &r.id, number)? {
-                refs.contents.insert(format!("{}#{number}", r.id), v.digest);
-            }
+        } else if let Ok(number) = wanted.parse()
+            && let Some(v) = version::by_number(conn, &r.id, number)?
+        {
+            refs.contents.insert(format!("{}#{number}", r.id), v.digest);
         }
     }
     Ok(())
@@ -104,7 +104,13 @@ pub(super) fn clear_authoring(r: &mut Resource) {
 
 /// Writes a resource with the digest of what is live now, and lets go of the kept owner digest.
 pub(super) fn save(conn: &Conn, r: &mut Resource, body: Object) -> Result<()> {
-    r.live_digest = live_digest(conn, r, body)?;
+    let applied = applied(conn, r)?;
+    save_with(conn, r, body, applied.as_ref())
+}
+
+/// As [`save`], where what is applied is at hand.
+pub(super) fn save_with(conn: &Conn, r: &mut Resource, body: Object, applied: Option<&Applied>) -> Result<()> {
+    r.live_digest = live_digest(conn, r, body, applied)?;
     resource::put(conn, r)?;
     if let Some(owner) = &r.owner {
         owner::forget_digest(conn, owner)?;
@@ -112,11 +118,12 @@ pub(super) fn save(conn: &Conn, r: &mut Resource, body: Object) -> Result<()> {
     Ok(())
 }
 
-fn live_digest(conn: &Conn, r: &Resource, body: Object) -> Result<Option<Digest>> {
+fn live_digest(conn: &Conn, r: &Resource, body: Object, applied: Option<&Applied>) -> Result<Option<Digest>> {
     if r.owner.is_none() || r.state != State::Live {
         return Ok(None);
     }
-    let applied = applied(conn, r)?.unwrap_or_default();
+    let none = Applied::default();
+    let applied = applied.unwrap_or(&none);
     let canonical = canonical(conn, r, body, r.owner.as_ref(), Some(&applied.spec))?;
     if canonical == applied.spec {
         return Ok(r.applied_digest);
@@ -130,11 +137,11 @@ pub(super) fn refresh_referrers(conn: &Conn, id: &str) -> Result<()> {
         let Some(r) = resource::get(conn, &from)? else { continue };
         let Some(owner) = &r.owner else { continue };
         let body = body(conn, &r)?;
-        if let Some(digest) = live_digest(conn, &r, body)? {
-            if r.live_digest != Some(digest) {
-                resource::set_live_digest(conn, &from, digest)?;
-                owner::forget_digest(conn, owner)?;
-            }
+        if let Some(digest) = live_digest(conn, &r, body, applied(conn, &r)?.as_ref())?
+            && r.live_digest != Some(digest)
+        {
+            resource::set_live_digest(conn, &from, digest)?;
+            owner::forget_digest(conn, owner)?;
         }
     }
     Ok(())

@@ -74,3 +74,31 @@ pub(super) fn owner_required(message: impl Into<String>) -> ControlError {
 pub(super) fn archived(r: &Resource) -> ControlError {
     refused(&codes::ARCHIVED, format!("{} is archived and takes no change", r.id))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_trouble_of_the_store_has_a_code_and_keeps_its_cause() {
+        let rows = [
+            (Trouble::Locked, "store.locked", ErrorKind::Unavailable),
+            (Trouble::Newer, "store.newer", ErrorKind::Internal),
+            (Trouble::NotADatabase, "store.not_a_database", ErrorKind::Internal),
+            (Trouble::Damaged, "store.damaged", ErrorKind::Internal),
+            (Trouble::ReadOnly, "store.read_only", ErrorKind::Internal),
+            (Trouble::NoSpace, "store.no_space", ErrorKind::Unavailable),
+            (Trouble::CannotOpen, "store.cannot_open", ErrorKind::Internal),
+            (Trouble::Taken, "validation.conflict", ErrorKind::Conflict),
+            (Trouble::Io, "store.io", ErrorKind::Internal),
+        ];
+        for (trouble, code, kind) in rows {
+            let cause: Box<dyn std::error::Error + Send + Sync> = "why".into();
+            let error = ControlError::from(StoreError { trouble, what: "what".to_owned(), source: Some(cause) });
+            assert_eq!((error.code, error.kind, error.to_string().as_str()), (code, kind, "what"));
+            assert!(std::error::Error::source(&error).is_some());
+            assert!(!error.is_stale());
+        }
+        assert_eq!(crate::control::embedded::stopped().code, "control.stopped");
+    }
+}

@@ -7,8 +7,11 @@ use crate::control::embedded::error::{Result, conflict, invalid, refused};
 use crate::control::embedded::write::Tx;
 use crate::diag::codes::control as codes;
 use crate::model::Kind;
-use crate::model::kinds::{Object, is_under};
+use crate::model::kinds::{Object, def, is_under};
 use crate::store::resource::{self, Resource};
+
+/// Most memory stores that one agent may have mounted.
+const STORES: usize = 8;
 
 fn text<'a>(body: &'a Object, key: &str) -> Option<&'a str> {
     body.get(key).and_then(Value::as_str)
@@ -38,10 +41,19 @@ pub(super) fn place(tx: &Tx<'_>, r: &mut Resource, old: Option<&Object>, body: &
     if r.kind == Kind::MemoryMount && access == "read_write" && is_shared(tx, &mounted)? {
         return Err(invalid(format!("{} is a shared store and mounts read_only", mounted.id)));
     }
+    if body.contains_key("writeback") && !is_git(tx, &mounted)? {
+        return Err(invalid("`writeback` needs a file tree from Git"));
+    }
     let place = text(body, "mount_path").map_or_else(|| default_place(&mounted), str::to_owned);
     check_path(&place)?;
     let agent = text(body, "agent_id").unwrap_or_default();
-    for (other, at) in resource::places(tx.conn, agent)? {
+    let taken = resource::places(tx.conn, agent)?;
+    let is_memory = |id: &str| id.starts_with(def(Kind::MemoryMount).id_prefix);
+    let stores = taken.iter().filter(|(id, _)| *id != r.id && is_memory(id)).count();
+    if r.kind == Kind::MemoryMount && stores >= STORES {
+        return Err(conflict("mount_count", format!("{agent} has {STORES} memory mounts, which is all it may have")));
+    }
+    for (other, at) in taken {
         if other != r.id && (is_under(&place, &at) || is_under(&at, &place)) {
             return Err(conflict("mount_overlap", format!("{place} overlaps {at}, where {other} mounts for {agent}")));
         }
@@ -49,6 +61,11 @@ pub(super) fn place(tx: &Tx<'_>, r: &mut Resource, old: Option<&Object>, body: &
     r.agent = Some(agent.to_owned());
     r.place = Some(place);
     Ok(())
+}
+
+fn is_git(tx: &Tx<'_>, tree: &Resource) -> Result<bool> {
+    let body = digests::body(tx.conn, tree)?;
+    Ok(body.get("source").and_then(|s| s.get("kind")).and_then(Value::as_str) == Some("git"))
 }
 
 /// A store of anyone but one principal is shared.

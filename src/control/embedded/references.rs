@@ -57,10 +57,10 @@ pub(super) fn refuse_if_named(tx: &Tx<'_>, r: &Resource) -> Result<()> {
     let mut who = Vec::new();
     for (from, _) in reference::to(tx.conn, &r.id)? {
         let Some(referrer) = resource::get(tx.conn, &from)? else { continue };
-        if let Some(agent) = &referrer.agent {
-            if resource::get(tx.conn, agent)?.is_none_or(|a| a.state != State::Live) {
-                continue;
-            }
+        if let Some(agent) = &referrer.agent
+            && resource::get(tx.conn, agent)?.is_none_or(|a| a.state != State::Live)
+        {
+            continue;
         }
         who.push(match (&referrer.owner, &referrer.address) {
             (Some(owner), Some(address)) => format!("{owner}:{address}"),

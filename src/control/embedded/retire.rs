@@ -1,6 +1,6 @@
 //! `KIND.archive` and `KIND.delete`. By its owner it clears what was applied; by another it is held as gone.
 
-use crate::control::embedded::error::{Result, archived, not_found};
+use crate::control::embedded::error::{Result, not_found};
 use crate::control::embedded::rights::{self, Right};
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{digests, references};
@@ -27,9 +27,6 @@ fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
         return Ok(Effect::of(&r, None, false, Vec::new()));
     }
     if !settled {
-        if r.state == State::Archived && right == Right::Outside && r.gone.is_none() {
-            return Err(archived(&r));
-        }
         references::refuse_if_named(tx, &r)?;
         reference::clear(tx.conn, &r.id)?;
         r.state = to;

@@ -71,10 +71,11 @@ fn required(kind: Kind) -> &'static [&'static str] {
 /// The body that a create stores.
 pub(super) fn created(kind: Kind, body: &Object) -> Result<Object> {
     let mut out = merged(kind, &Object::new(), body)?;
-    if kind == Kind::Skill && !out.contains_key("display_name") {
-        if let Some(name) = out.get("name").cloned() {
-            out.insert("display_name".to_owned(), name);
-        }
+    if kind == Kind::Skill
+        && !out.contains_key("display_name")
+        && let Some(name) = out.get("name").cloned()
+    {
+        out.insert("display_name".to_owned(), name);
     }
     Ok(out)
 }

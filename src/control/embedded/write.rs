@@ -112,10 +112,10 @@ pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) ->
     }
     may_act(tx, request)?;
     let scope = scope(tx.context);
-    if let (Some(key), Some(digest)) = (&tx.context.key, digest) {
-        if let Some(stored) = idempotency::get(tx.conn, &scope, key)? {
-            return replay(tx, request, &stored, digest, counts);
-        }
+    if let (Some(key), Some(digest)) = (&tx.context.key, digest)
+        && let Some(stored) = idempotency::get(tx.conn, &scope, key)?
+    {
+        return replay(tx, request, &stored, digest, counts);
     }
     let effect = carry_out(tx, request)?;
     if effect.changed {
@@ -192,10 +192,10 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
         Some(id) => resource::get(tx.conn, id)?,
         None => None,
     };
-    if let Some(r) = &present {
-        if matches!(request, Request::Create(_)) {
-            rights::right(tx, r)?;
-        }
+    if let Some(r) = &present
+        && matches!(request, Request::Create(_))
+    {
+        rights::right(tx, r)?;
     }
     let mut response = from_stored(&stored.answer)?;
     let mut spec = None;

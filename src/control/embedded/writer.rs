@@ -11,7 +11,7 @@ use crate::control::embedded::error::Result;
 use crate::control::embedded::write::{self, Tx};
 use crate::model::Digest;
 use crate::model::op::{Context, Request, Response};
-use crate::store::{Conn, StoreError};
+use crate::store::{self, Batch, Conn, StoreError};
 
 /// Most requests of one commit.
 const BATCH: usize = 64;
@@ -46,7 +46,7 @@ pub(super) fn run(mut conn: Conn, mut jobs: mpsc::Receiver<Job>, options: &Embed
 }
 
 fn commit(conn: &mut Conn, batch: Vec<Job>, options: &EmbeddedOptions) -> Vec<Answered> {
-    let mut tx = match conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate) {
+    let mut tx = match store::begin(conn) {
         Ok(tx) => tx,
         Err(e) => return fail(batch.into_iter().map(|job| (job.reply, Ok(Response::Done))).collect(), e),
     };
@@ -69,11 +69,11 @@ fn commit(conn: &mut Conn, batch: Vec<Job>, options: &EmbeddedOptions) -> Vec<An
             crate::control::failpoint::hit("after-commit");
             answers
         }
-        Err(e) => fail(answers, e),
+        Err(e) => fail(answers, e.into()),
     }
 }
 
-fn one(tx: &mut rusqlite::Transaction<'_>, job: &Job, options: &EmbeddedOptions) -> Result<Response> {
+fn one(tx: &mut Batch<'_>, job: &Job, options: &EmbeddedOptions) -> Result<Response> {
     let savepoint = tx.savepoint().map_err(StoreError::from)?;
     let frame = Tx::new(&savepoint, &job.context, job.request.name(), options)?;
     let response = write::perform(&frame, &job.request, job.digest)?;
@@ -83,8 +83,7 @@ fn one(tx: &mut rusqlite::Transaction<'_>, job: &Job, options: &EmbeddedOptions)
 }
 
 /// Nothing was committed: every success becomes this error.
-fn fail(answers: Vec<Answered>, e: rusqlite::Error) -> Vec<Answered> {
-    let first = StoreError::from(e);
+fn fail(answers: Vec<Answered>, first: StoreError) -> Vec<Answered> {
     let (trouble, what) = (first.trouble, first.what.clone());
     let mut first = Some(first);
     let mut error = || first.take().unwrap_or_else(|| StoreError::new(trouble, what.clone()));

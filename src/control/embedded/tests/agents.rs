@@ -92,7 +92,7 @@ fn archived_takes_no_change_and_can_be_read() {
         let request = ListOf {
             kind: Kind::Agent,
             owner: None,
-            labels: Default::default(),
+            labels: std::collections::BTreeMap::new(),
             include_archived,
             page: None,
             limit: None,

@@ -69,13 +69,13 @@ fn what_is_applied_is_said_by_the_owner_alone() {
     let ws = Ws::new();
     ws.track(A);
     let id = ws.agent(Some(A), "support").id;
-    let applied = Some(applied(Kind::Agent, &agent_body("x")));
+    let applied = applied(Kind::Agent, &agent_body("x"));
     let request = |applied| {
         Request::Update(Update { kind: Kind::Agent, at: at(&id, 1), body: object(json!({"system": "x"})), applied })
     };
-    assert_eq!(ws.refused(&anyone(), request(applied.clone())).code, "authoring.owner_required");
+    assert_eq!(ws.refused(&anyone(), request(Some(applied.clone()))).code, "authoring.owner_required");
     let free = ws.agent(None, "free").id;
-    let record = Record { at: authoring(&free, 1, 0), applied: applied.unwrap() };
+    let record = Record { at: authoring(&free, 1, 0), applied };
     assert_eq!(ws.refused(&by(A), Request::Record(record)).code, "authoring.owner_required");
 }
 

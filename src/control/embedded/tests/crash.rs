@@ -66,7 +66,7 @@ fn a_caller_that_goes_away_leaves_a_whole_write() {
     let list = ListOf {
         kind: Kind::Agent,
         owner: None,
-        labels: Default::default(),
+        labels: std::collections::BTreeMap::new(),
         include_archived: false,
         page: None,
         limit: None,

@@ -31,8 +31,14 @@ impl Walk {
     fn reads(&mut self, kind: Kind, id: &str) {
         let get = GetOf { kind, id: id.to_owned(), version: None };
         self.send(Request::Get(get));
-        let list =
-            ListOf { kind, owner: None, labels: Default::default(), include_archived: true, page: None, limit: None };
+        let list = ListOf {
+            kind,
+            owner: None,
+            labels: std::collections::BTreeMap::new(),
+            include_archived: true,
+            page: None,
+            limit: None,
+        };
         self.send(Request::List(list));
     }
 
@@ -130,7 +136,11 @@ fn authoring(w: &mut Walk) {
     let transfer = Transfer { at: on(3), from: owner(A), to: owner(A), address: address(Kind::Agent, "other") };
     w.written(Request::Transfer(transfer));
     w.written(Request::Release(on(4)));
-    w.written(Request::SetPolicy(SetPolicy { owner: owner(A), seq: 0, policy: Default::default() }));
+    w.written(Request::SetPolicy(SetPolicy {
+        owner: owner(A),
+        seq: 0,
+        policy: crate::model::config::Policy::default(),
+    }));
     w.send(Request::Owner(OwnerOf { owner: owner(A) }));
     w.send(Request::Summaries(Summaries { owner: Some(owner(A)), kind: None, names: vec![], page: None, limit: None }));
     w.send(Request::Bodies(IdList { ids: vec![id.clone()], me: None }));

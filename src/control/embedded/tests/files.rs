@@ -80,7 +80,7 @@ fn a_skill_cannot_go_while_a_live_agent_names_it_and_stays_readable_where_one_di
     assert_eq!(ws.refused(&anyone(), get).code, "resource.not_found");
     // The version that the agent's version 2 names can still be read, the other one not.
     let left = versions(&ws, Kind::Skill, &skill.id).unwrap();
-    assert_eq!(left.iter().map(|v| Some(v.id.clone())).collect::<Vec<_>>(), [skill.made.clone()]);
+    assert_eq!(left.iter().map(|v| &v.id).collect::<Vec<_>>(), [skill.made.as_ref().unwrap()]);
     assert_ne!(unnamed.made, skill.made);
     // And it takes no new reference.
     assert_eq!(ws.refused(&by(A), update(Kind::Agent, at(&agent, 3), pin)).code, "validation.invalid");

@@ -168,7 +168,8 @@ pub(super) fn keyed(owner: &str, key: &str) -> Context {
 }
 
 pub(super) fn object(value: Value) -> Object {
-    value.as_object().cloned().unwrap()
+    let Value::Object(map) = value else { panic!("{value} is no object") };
+    map
 }
 
 pub(super) fn agent_body(name: &str) -> Object {

@@ -56,3 +56,25 @@ fn what_a_mount_names_must_be_live_and_stays_while_it_is_named() {
     ws.written(&anyone(), retire(Kind::MemoryStore, at(&store, 1)));
     assert_eq!(refuse(mount(&agent, &other, "/b")), "validation.invalid");
 }
+
+#[test]
+fn an_agent_has_at_most_eight_memory_mounts_and_writes_back_to_git_alone() {
+    let ws = Ws::new();
+    let agent = ws.agent(None, "one").id;
+    let store = ws.store(None, "answers").id;
+    for n in 0..8 {
+        ws.written(&anyone(), create(Kind::MemoryMount, mount(&agent, &store, &format!("/m/{n}")), None));
+    }
+    let error = ws.refused(&anyone(), create(Kind::MemoryMount, mount(&agent, &store, "/m/8"), None));
+    assert_eq!(error.details["reason"], "mount_count");
+    let tree = object(json!({"name": "docs", "source": {"kind": "upload"}}));
+    let tree = ws.written(&anyone(), create(Kind::FileTree, tree, None)).id;
+    let files = |more: Value| {
+        let mut body = object(json!({"agent_id": agent, "file_tree_id": tree, "mount_path": "/f"}));
+        body.extend(object(more));
+        create(Kind::FileTreeMount, body, None)
+    };
+    let writeback = json!({"access": "read_write", "writeback": {"kind": "pull_request"}});
+    assert_eq!(ws.refused(&anyone(), files(writeback)).code, "validation.invalid");
+    ws.written(&anyone(), files(json!({"access": "read_write"})));
+}

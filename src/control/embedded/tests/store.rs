@@ -129,7 +129,7 @@ fn a_full_workspace_undoes_the_write_at_hand_and_keeps_the_rest() {
     let list = ListOf {
         kind: Kind::Agent,
         owner: None,
-        labels: Default::default(),
+        labels: std::collections::BTreeMap::new(),
         include_archived: false,
         page: None,
         limit: Some(1_000),
@@ -152,4 +152,43 @@ fn two_makers_at_once_make_one_workspace() {
     };
     let ids: Vec<_> = (0..4).map(open).map(|t| t.join().unwrap()).collect();
     assert!(ids.iter().all(|id| *id == ids[0]));
+}
+
+const READ_ONLY: &str = "CHECKFU_TEST_READ_ONLY";
+
+/// Runs as somebody who may not write, in a process of its own.
+#[test]
+fn child() {
+    let Some(path) = std::env::var_os(READ_ONLY) else { return };
+    let path = Path::new(&path);
+    assert_eq!(code(path), "store.read_only");
+    assert_eq!(code(&path.with_file_name("new.db")), "store.read_only");
+}
+
+#[test]
+fn a_read_only_folder_is_told() {
+    let ws = Ws::new();
+    let path = ws.path();
+    drop(ws.embedded);
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    set(&path, 0o444);
+    set(ws.folder.path(), 0o555);
+    let exe = std::env::current_exe().unwrap();
+    let root = fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
+    let mut command = if root {
+        // Root may write anywhere, so it is dropped.
+        let mut dropped = std::process::Command::new("setpriv");
+        dropped.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]).arg(exe);
+        dropped
+    } else {
+        std::process::Command::new(exe)
+    };
+    let output = command
+        .args(["--exact", "control::embedded::tests::store::child", "--nocapture"])
+        .env(READ_ONLY, &path)
+        .output()
+        .unwrap();
+    set(ws.folder.path(), 0o755);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
 }
