@@ -13,12 +13,8 @@ fn edit_live(s: &Sandbox, address: &str, system: &str) {
     let live = s.run(&["get", address, "--json"]).json()["resources"][0]["id"].as_str().unwrap().to_owned();
     let control = Embedded::open(&s.path(".checkfu/workspace.db"), EmbeddedOptions::default()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let context = Context {
-        actor: "jane".into(),
-        admin: true,
-        break_glass: Some("incident 12".into()),
-        ..Context::default()
-    };
+    let context =
+        Context { actor: "jane".into(), admin: true, break_glass: Some("incident 12".into()), ..Context::default() };
     let body = json!({ "system": system }).as_object().unwrap().clone();
     let at = Expect { id: live, version: None };
     let request = Request::Update(Update { kind: Kind::Agent, at, body, applied: None });
