@@ -163,7 +163,9 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         let since = item.since.unwrap_or(&live.summary.id).clone();
         return Delta::new(item, State::New { since: Some(since), revived: true });
     }
-    let equal = live.summary.live_digest == Some(item.digest) && live.summary.applied_digest == Some(item.digest);
+    let equal = live.summary.live_digest == Some(item.digest)
+        && live.summary.applied_digest == Some(item.digest)
+        && !item.wanted.has_seeds();
     let mut out = match (&live.body, equal) {
         (_, true) => Delta::new(item, State::Same),
         (None, false) => Delta::new(item, State::Unread),
