@@ -58,6 +58,8 @@ pub(crate) struct Schedule {
     open: BTreeSet<usize>,
     /// How many have neither started nor ended.
     left: usize,
+    /// Something did not end well, so every retirement that had not started is blocked.
+    broken: bool,
 }
 
 impl Schedule {
@@ -85,6 +87,7 @@ impl Schedule {
             open: (0..actions.len()).filter(|i| !retirement[*i]).collect(),
             state: vec![State::Waiting; actions.len()],
             left: actions.len(),
+            broken: false,
             ready: BTreeSet::new(),
             ready_retirements: BTreeSet::new(),
             retirement,
@@ -124,8 +127,10 @@ impl Schedule {
             return blocked;
         }
         self.block(self.dependents[index].clone(), index, false, &mut blocked);
-        let retirements = (0..self.retirement.len()).filter(|i| self.retirement[*i]).collect();
-        self.block(retirements, index, true, &mut blocked);
+        if !std::mem::replace(&mut self.broken, true) {
+            let retirements = (0..self.retirement.len()).filter(|i| self.retirement[*i]).collect();
+            self.block(retirements, index, true, &mut blocked);
+        }
         blocked.sort_by_key(|b| b.index);
         blocked
     }

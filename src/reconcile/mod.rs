@@ -144,6 +144,10 @@ pub async fn apply<C: ControlPlane, B: Blobs>(
     how: &ApplyOptions,
     events: &(dyn Fn(Event) + Send + Sync),
 ) -> Result<Receipt, ReconcileError> {
+    let problems = plan::check(plan);
+    if !problems.is_empty() {
+        return Err(ReconcileError::Apply(ApplyError::Unsound { problems }));
+    }
     let mut receipt = apply::apply(plan, control, blobs, how, events).await.map_err(ReconcileError::Apply)?;
     if matches!(receipt.outcome, Outcome::Nothing | Outcome::Interrupted) {
         return Ok(receipt);

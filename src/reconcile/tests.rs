@@ -17,6 +17,8 @@ use crate::model::{Address, Digest, Kind, Owner};
 use crate::plan;
 use crate::reconcile::{Depth, snapshot};
 
+mod apply;
+
 fn me() -> Owner {
     "acme/support".parse().unwrap()
 }

@@ -1,0 +1,258 @@
+//! Applying with the read-back, on an embedded workspace that may lie.
+
+use std::sync::Mutex;
+
+use crate::apply::fake::Files;
+use crate::apply::{ApplyError, ApplyOptions, Retry};
+use crate::control::embedded::{Embedded, EmbeddedOptions};
+use crate::control::{ControlError, ControlPlane, ErrorKind};
+use crate::diag::codes;
+use crate::model::kinds::Object;
+use crate::model::op::{Expect, MemoryWrite, Update, Written};
+use crate::plan::{Options, Origin, Plan, Scope, SourceRelation, Verb};
+use crate::receipt::{Outcome, Receipt};
+use crate::reconcile::{self, ReconcileError};
+
+use super::*;
+
+/// What the workspace does wrong, or what somebody does at a bad time. Operations are by name.
+enum Lie {
+    Nothing,
+    /// Says that it did this, and does not.
+    Forgets(&'static str),
+    /// Right after this, somebody else sends that.
+    Then(&'static str, Request),
+    /// After this, reads fail.
+    Closes(&'static str),
+    /// Answers this with nothing.
+    Shrugs(&'static str),
+}
+
+struct Liar {
+    inner: Embedded,
+    lie: Mutex<Lie>,
+    closed: Mutex<bool>,
+    _dir: tempfile::TempDir,
+}
+
+impl Liar {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = Embedded::open(&dir.path().join("w.db"), EmbeddedOptions::seeded(1)).unwrap();
+        Self { inner, lie: Mutex::new(Lie::Nothing), closed: Mutex::new(false), _dir: dir }
+    }
+
+    fn lies(&self, lie: Lie) {
+        *self.lie.lock().unwrap() = lie;
+    }
+}
+
+impl ControlPlane for Liar {
+    async fn call(&self, context: &Context, request: Request) -> Result<Response, ControlError> {
+        let name = request.name();
+        if *self.closed.lock().unwrap() {
+            return Err(ControlError::new(ErrorKind::Unavailable, codes::control::CONTROL_STOPPED.code, "closed"));
+        }
+        let now = |of: &Lie| match of {
+            Lie::Forgets(op) | Lie::Then(op, _) | Lie::Closes(op) | Lie::Shrugs(op) => *op == name,
+            Lie::Nothing => false,
+        };
+        let lie = {
+            let mut lie = self.lie.lock().unwrap();
+            if now(&lie) { std::mem::replace(&mut *lie, Lie::Nothing) } else { Lie::Nothing }
+        };
+        if let (Lie::Forgets(_), Request::Update(r)) = (&lie, &request) {
+            let version = r.at.version.unwrap() + 1;
+            let (id, made) = (r.at.id.clone(), None);
+            let written = Written { id, version, seq: 1, made, changed: true, replayed: false, moved: false };
+            return Ok(Response::Written(written));
+        }
+        if matches!(lie, Lie::Shrugs(_)) {
+            return Ok(Response::Done);
+        }
+        let answer = self.inner.call(context, request).await;
+        match lie {
+            Lie::Then(_, request) => {
+                let outsider = Context { admin: true, break_glass: Some("fire".into()), ..Context::default() };
+                self.inner.call(&outsider, request).await.unwrap();
+            }
+            Lie::Closes(_) => *self.closed.lock().unwrap() = true,
+            _ => {}
+        }
+        answer
+    }
+}
+
+fn options() -> Options {
+    let (target, kind, at) = ("local".into(), "embedded".into(), "w.db".into());
+    Options {
+        allowances: vec!["retire".parse().unwrap(), "empty".parse().unwrap()],
+        scope: Scope::default(),
+        revert: std::collections::BTreeSet::new(),
+        revert_all: false,
+        today: jiff::civil::date(2026, 11, 30),
+        destroy: false,
+        origin: Origin { target, kind, at, workspace: None, epoch: None },
+        tool_version: "0".into(),
+        source_relation: SourceRelation::Unknown,
+    }
+}
+
+async fn planned(liar: &Liar, d: &Desired) -> Plan {
+    reconcile::plan(d, Some(liar), &Context::default(), &options(), None).await.unwrap()
+}
+
+async fn carried_out(liar: &Liar, plan: &Plan, d: &Desired) -> Result<Receipt, ReconcileError> {
+    let retry = Retry { times: 0, ..Retry::default() };
+    let how = ApplyOptions { retry, ..ApplyOptions::new("tester") };
+    let files = Files::default().with("m/a.md", "A");
+    reconcile::apply(plan, liar, &files, (d, &options()), &how, &|_| ()).await
+}
+
+fn bot(instructions: &str) -> Wanted {
+    wanted(Kind::Agent, "bot", json!({"name": "Bot", "model": "m", "instructions": instructions}))
+}
+
+fn store() -> Wanted {
+    let digest = Digest::of(b"A");
+    let modes = json!([{"at": "/x", "mode": "enforce"}]);
+    let mut store =
+        wanted(Kind::MemoryStore, "s", json!({"name": "s", "contents": {"/x/a.md": digest}, "modes": modes}));
+    store.memories.insert("/x/a.md".into(), WantedFile { file: "m/a.md".into(), sha256: digest, size: 1 });
+    store
+}
+
+/// A workspace with a bot and a store, as wanted.
+async fn settled() -> Liar {
+    let liar = Liar::new();
+    let d = desired(vec![bot("one"), store()]);
+    let plan = planned(&liar, &d).await;
+    let receipt = carried_out(&liar, &plan, &d).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+    liar
+}
+
+fn id_of(plan: &Plan) -> String {
+    let ids = plan
+        .actions
+        .iter()
+        .filter_map(|a| if let crate::plan::Step::Update { id, .. } = &a.step { Some(id) } else { None });
+    ids.cloned().next().unwrap()
+}
+
+#[tokio::test]
+async fn what_was_said_and_not_done_is_not_settled() {
+    let liar = settled().await;
+    let d = desired(vec![bot("two"), store()]);
+    let plan = planned(&liar, &d).await;
+    liar.lies(Lie::Forgets("agents.update"));
+    let receipt = carried_out(&liar, &plan, &d).await.unwrap();
+    assert_eq!(receipt.outcome, Outcome::Done);
+    assert_eq!(receipt.not_settled, ["Agent/bot: instructions"]);
+    assert_eq!(codes::apply::NOT_SETTLED.code, "apply.not_settled");
+}
+
+#[tokio::test]
+async fn what_another_moved_since_is_another_matter() {
+    let liar = settled().await;
+    let d = desired(vec![bot("two"), store()]);
+    let plan = planned(&liar, &d).await;
+    let body: Object = json!({"system": "three"}).as_object().cloned().unwrap();
+    let at = Expect { id: id_of(&plan), version: None };
+    let update = Update { kind: Kind::Agent, at, body, applied: None };
+    liar.lies(Lie::Then("applies.end", Request::Update(update)));
+    let receipt = carried_out(&liar, &plan, &d).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+}
+
+#[tokio::test]
+async fn memories_that_another_wrote_since_are_the_next_plans() {
+    let liar = Liar::new();
+    let d = desired(vec![store()]);
+    let plan = planned(&liar, &d).await;
+    // Ids are seeded: the store is the first resource after the workspace and its epoch.
+    let receipt = carried_out(&liar, &plan, &d).await.unwrap();
+    let id = receipt.lines.iter().find_map(|l| l.id.clone().filter(|id| id.starts_with("memstore_"))).unwrap();
+    let write = |content: &str| {
+        let (path, content) = ("/x/a.md".to_owned(), content.to_owned());
+        Request::MemoryWrite(MemoryWrite { id: id.clone(), path, content, expect: None })
+    };
+    liar.lies(Lie::Then("authoring.owner", write("by kim")));
+    planned(&liar, &d).await;
+    let plan = planned(&liar, &d).await;
+    assert_eq!(plan.actions.iter().map(|a| a.verb).collect::<Vec<_>>(), [Verb::Publish]);
+    liar.lies(Lie::Then("applies.end", write("by kim again")));
+    let receipt = carried_out(&liar, &plan, &d).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+    // And once more, to what was there before: the same plan, and it is not mistaken for done.
+    liar.lies(Lie::Then("authoring.owner", write("by kim")));
+    planned(&liar, &d).await;
+    let again = planned(&liar, &d).await;
+    assert_eq!(again.digest, plan.digest);
+    let receipt = carried_out(&liar, &again, &d).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+    assert!(planned(&liar, &d).await.actions.is_empty());
+}
+
+#[tokio::test]
+async fn a_saved_plan_is_not_held_against_files_that_moved_on() {
+    let liar = settled().await;
+    let plan = planned(&liar, &desired(vec![bot("two"), store()])).await;
+    let receipt = carried_out(&liar, &plan, &desired(vec![bot("three")])).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+    let destroys = Options { destroy: true, allowances: vec!["destroy=acme/support".parse().unwrap()], ..options() };
+    let d = desired(vec![bot("two"), store()]);
+    let destroy = reconcile::plan(&d, Some(&liar), &Context::default(), &destroys, None).await.unwrap();
+    let receipt = carried_out(&liar, &destroy, &d).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+}
+
+#[tokio::test]
+async fn a_workspace_that_closes_afterwards_still_gives_the_receipt() {
+    let liar = settled().await;
+    let d = desired(vec![bot("two"), store()]);
+    let plan = planned(&liar, &d).await;
+    liar.lies(Lie::Closes("applies.end"));
+    let error = carried_out(&liar, &plan, &d).await.unwrap_err();
+    assert_eq!(error.code().unwrap().code, codes::apply::NOT_READ_BACK.code);
+    assert_eq!(error.receipt().unwrap().outcome, Outcome::Done);
+}
+
+#[tokio::test]
+async fn an_answer_of_another_kind_is_told() {
+    let liar = Liar::new();
+    liar.lies(Lie::Shrugs("authoring.owner"));
+    let d = desired(vec![bot("one")]);
+    let error = reconcile::plan(&d, Some(&liar), &Context::default(), &options(), None).await.unwrap_err();
+    assert_eq!(error.code, codes::apply::UNEXPECTED_ANSWER.code);
+}
+
+#[tokio::test]
+async fn an_edited_plan_and_one_that_was_not_reviewed_send_nothing() {
+    let liar = Liar::new();
+    let d = desired(vec![bot("one")]);
+    let mut plan = planned(&liar, &d).await;
+    let other = Digest::of(b"other");
+    let error = reconcile::is_reviewed(&plan, &other).unwrap_err();
+    assert_eq!(error.code().unwrap().code, codes::apply::OTHER_PLAN.code);
+    assert!(reconcile::is_reviewed(&plan, &plan.digest).is_ok());
+    plan.actions[0].operation = "agents.update".into();
+    let error = carried_out(&liar, &plan, &d).await.unwrap_err();
+    assert_eq!(error.code().unwrap().code, codes::apply::UNSOUND.code);
+    assert!(matches!(error, ReconcileError::Apply(ApplyError::Unsound { .. })) && error.receipt().is_none());
+}
+
+#[tokio::test]
+async fn what_is_live_and_what_was_applied_can_be_read() {
+    use crate::reconcile::read;
+    let liar = settled().await;
+    let c = Context::default();
+    let bots = read::list(&liar, &c, Kind::Agent, Some(&me())).await.unwrap();
+    assert_eq!(bots.len(), 1);
+    let address = Address::new(Kind::Agent, "bot");
+    assert_eq!(read::get(&liar, &c, &me(), &address).await.unwrap().unwrap()["name"], "Bot");
+    assert!(read::get(&liar, &c, &me(), &Address::new(Kind::Agent, "no")).await.unwrap().is_none());
+    let applies = read::history(&liar, &c, Some(&me()), 10).await.unwrap();
+    assert_eq!(applies.len(), 1);
+    assert_eq!(read::show(&liar, &c, &applies[0].id).await.unwrap().lines.len(), 3);
+}
