@@ -8,7 +8,9 @@ mod world;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use checkfu::model::Kind;
 use checkfu::plan::{Action, Options, Plan, Verb};
 use checkfu::receipt::{Outcome, Receipt};
 use checkfu::reconcile::load::{LoadOptions, load};
@@ -233,4 +235,43 @@ fn order_and_comments_change_no_digest() {
         assert_eq!(digests(&one), digests(&other));
         assert!(one.actions.len() > project.agents.len());
     });
+}
+
+/// Law 1 where others moved something before the plan was made: what is held or blocked is no action, before
+/// and after; and law 3, that it stays as they left it.
+#[test]
+fn what_is_held_stays_and_is_no_action() {
+    let which = prop::collection::vec(prop::bool::weighted(0.4), 5);
+    let (applied_plans, with_held) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    law("holds", (two(), which), |((first, second), which)| {
+        let dir = temporary();
+        block_on(async {
+            let world = World::open(dir.path(), 6);
+            settled(&world, &first.desired(&owner()), &options()).await;
+            let desired = second.desired(&owner());
+            outside::raise_some(&world, &planned_ids(&world, &first).await, &which).await;
+            let plan = planned(&world, &desired, &options()).await;
+            if !plan.applyable {
+                return;
+            }
+            applied_plans.fetch_add(1, Ordering::Relaxed);
+            with_held.fetch_add(usize::from(!plan.held.is_empty()), Ordering::Relaxed);
+            let held = |p: &Plan| {
+                p.held.iter().map(|h| (h.address.clone(), h.field.clone(), h.live.clone())).collect::<Vec<_>>()
+            };
+            let before = held(&plan);
+            settled(&world, &desired, &options()).await;
+            let after = nothing_to_do(&world, &second, &options()).await;
+            assert_eq!(held(&after), before);
+        });
+    });
+    let (applied_plans, with_held) = (applied_plans.into_inner(), with_held.into_inner());
+    assert!(applied_plans > with_held && with_held > 10, "{applied_plans} applied, {with_held} with something held");
+}
+
+/// Live ids of all that a project has, by kind, in the order of their addresses.
+async fn planned_ids(world: &World, project: &Project) -> Vec<(Kind, String)> {
+    let context = world::context(&owner());
+    let live = snapshot(Some(world), &project.desired(&owner()), &context, Depth::Resources).await.unwrap().live;
+    live.resources.values().map(|r| (r.summary.kind, r.summary.id.clone())).collect()
 }

@@ -41,6 +41,13 @@ pub(super) async fn disturb(world: &World, plan: &Plan, which: &[bool]) -> Moved
     moved
 }
 
+/// Changes some of these resources.
+pub(super) async fn raise_some(world: &World, ids: &[(Kind, String)], which: &[bool]) {
+    for ((kind, id), _) in ids.iter().zip(which.iter().cycle()).filter(|(_, hit)| **hit) {
+        raise(world, *kind, id).await;
+    }
+}
+
 fn live_id(action: &Action) -> Option<String> {
     match &action.step {
         Step::Create { replaces, .. } => replaces.clone(),
