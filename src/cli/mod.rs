@@ -32,6 +32,10 @@ pub fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     signals::writes_over_the_limit_are_errors();
     let environment = Environment::read();
+    #[cfg(feature = "failpoints")]
+    if let Some((point, nth)) = &environment.failpoint {
+        crate::control::failpoint::arm(point, *nth);
+    }
     let (printer, ran) = match Cli::try_parse_from(&args) {
         Ok(cli) => {
             let printer = Arc::new(Printer::new(&cli.global, environment.no_color));

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::desired::needs::{bundles, list};
 use crate::desired::paths;
+use crate::diag::codes;
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics, Location, Severity};
 use crate::manifest::{Document, Form, emit};
@@ -180,7 +181,7 @@ pub(super) fn unique(documents: &[Document], found: &mut Diagnostics) -> BTreeMa
             }
             Some(before) => {
                 let message = format!("{} is declared twice", d.address);
-                let d = Diagnostic::new(&code::DUPLICATE, message)
+                let d = Diagnostic::new(&codes::desired::DUPLICATE, message)
                     .at(d.at.clone(), "again here")
                     .at(documents[*before].at.clone(), "first here")
                     .severity(Severity::Error)

@@ -83,7 +83,9 @@ impl Read<'_> {
             spec.insert("instructions".to_owned(), Value::String(text));
         }
         if let Some(Value::Array(skills)) = spec.get_mut("skills") {
-            skills.iter_mut().for_each(|entry| self.pin(entry));
+            for entry in skills {
+                self.pin(entry);
+            }
         }
     }
 

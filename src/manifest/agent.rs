@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::diag::codes;
 use crate::diag::codes::manifest as code;
 use crate::diag::{Diagnostic, Diagnostics, LineIndex, Severity};
 use crate::manifest::check::{Checked, Scalars};
@@ -27,7 +28,7 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
     let front = match front::split(index.text(), start) {
         Ok(front) => front,
         Err(why) => {
-            found.push(no_front(index, start, &why, &code::NO_FRONT_MATTER, &code::NOT_CLOSED));
+            found.push(no_front(index, start, &why, &codes::manifest::NO_FRONT_MATTER, &codes::manifest::NOT_CLOSED));
             return None;
         }
     };

@@ -113,7 +113,7 @@ impl Checked<'_> {
                 self.nulls(value, &pointer, told, found);
                 continue;
             }
-            let known = told.contains(&(pointer.clone(), None)) || self.unknown(&pointer, told);
+            let known = told.contains(&(pointer.clone(), None)) || is_unknown(&pointer, told);
             if !known && !self.is_refused(&pointer) {
                 let key = pointer.rsplit('/').next().unwrap_or_default();
                 let d = Diagnostic::new(&code::NULL, format!("`{key}` is null"));
@@ -122,18 +122,13 @@ impl Checked<'_> {
         }
     }
 
-    fn unknown(&self, pointer: &str, told: &BTreeSet<(String, Option<String>)>) -> bool {
-        let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
-        told.contains(&(parent.to_owned(), Some(key.to_owned())))
-    }
-
     fn is_refused(&self, pointer: &str) -> bool {
         self.root.find(pointer).is_some_and(|(_, node)| matches!(node.get(), Yaml::Refused))
     }
 
     /// Adds the place of a pointer; of an alias, also what it stands for.
     pub(super) fn at(&self, d: Diagnostic, pointer: &str, key: bool) -> Diagnostic {
-        let range = nearest(self.root, pointer, key).unwrap_or_else(|| self.root.span.start..self.root.span.start);
+        let range = nearest(self.root, pointer, key).unwrap_or(self.root.span.start..self.root.span.start);
         let d = d.at(self.index.locate(range), "");
         match self.root.find(pointer) {
             Some((_, node)) if !key && node.via.is_some() => {
@@ -142,6 +137,12 @@ impl Checked<'_> {
             _ => d,
         }
     }
+}
+
+/// Was the key that a pointer ends in told to be unknown?
+fn is_unknown(pointer: &str, told: &BTreeSet<(String, Option<String>)>) -> bool {
+    let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
+    told.contains(&(parent.to_owned(), Some(key.to_owned())))
 }
 
 /// A scalar as it is written, without quotes. `null` and nothing are no text.

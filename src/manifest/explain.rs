@@ -263,3 +263,50 @@ fn list(texts: &[String]) -> String {
 pub(super) fn child(pointer: &str, key: &str) -> String {
     format!("{pointer}/{}", escape(key))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn codes(schema: &Value, value: &Value) -> Vec<(&'static str, String, Option<String>)> {
+        let validator = jsonschema::draft202012::new(schema).unwrap();
+        let found = validator.iter_errors(value).flat_map(|e| findings(schema, &e)).collect::<Vec<_>>();
+        found.into_iter().map(|f| (f.code.code, f.message, f.fix)).collect()
+    }
+
+    #[test]
+    fn the_branch_that_was_meant_speaks() {
+        let tagged = |word: &str, key: &str| {
+            json!({"type": "object", "required": ["type"], "additionalProperties": false,
+                   "properties": {"type": {"const": word}, key: {"type": "string"}}})
+        };
+        let schema = json!({"anyOf": [{"type": "string"}, tagged("bash", "command"), tagged("web", "domain")]});
+        let one = |value: Value| codes(&schema, &value).remove(0);
+        assert_eq!(one(json!({"type": "web", "domian": "x"})).2.as_deref(), Some("did you mean `domain`?"));
+        assert_eq!(one(json!({"type": "wbe"})).2.as_deref(), Some("did you mean `web`?"));
+        assert_eq!(one(json!({"command": "x"})).0, "manifest.missing_key");
+        assert_eq!(one(json!([])).1, " must be a map or a text, not a list");
+        assert_eq!(one(json!(3)).0, "manifest.needs_quotes");
+    }
+
+    #[test]
+    fn two_forms_at_once() {
+        let part = |key: &str| json!({"type": "object", "required": [key]});
+        let schema = json!({"properties": {"x": {"oneOf": [part("a"), part("b")]}}});
+        let found = codes(&schema, &json!({"x": {"a": 1, "b": 2}}));
+        assert_eq!((found[0].0, found[0].1.as_str()), ("manifest.wrong_form", "`x` mixes two of its forms"));
+    }
+
+    #[test]
+    fn limits_are_said_in_words() {
+        let schema = json!({"properties": {
+            "n": {"maximum": 3}, "s": {"maxLength": 2}, "l": {"items": {"minLength": 1}}, "p": {"pattern": "^a$"}}});
+        let said = |value: Value| codes(&schema, &value).remove(0).1;
+        assert_eq!(said(json!({"n": 4})), "`n` is `4`, more than 3");
+        assert_eq!(said(json!({"s": "abc"})), "`s` has 3 characters, more than 2");
+        assert_eq!(said(json!({"l": ["x", ""]})), "item 2 of `l` is empty");
+        assert!(said(json!({"p": "b"})).contains("does not have the form `^a$`"));
+    }
+}

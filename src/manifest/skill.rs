@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::diag::codes;
 use crate::diag::codes::skill as code;
 use crate::diag::{Code, Diagnostic, Diagnostics, LineIndex, Severity};
 use crate::manifest::check::written;
@@ -45,7 +46,7 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
     let front = match front::split(index.text(), start) {
         Ok(front) => front,
         Err(why) => {
-            found.push(agent::no_front(index, start, &why, &code::NO_FRONT_MATTER, &code::NOT_CLOSED));
+            found.push(agent::no_front(index, start, &why, &codes::skill::NO_FRONT_MATTER, &codes::skill::NOT_CLOSED));
             return None;
         }
     };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::diag::codes;
 use crate::diag::codes::manifest as code;
 use crate::diag::{Diagnostic, Diagnostics, LineIndex};
 use crate::manifest::agent::rename_system;
@@ -194,7 +195,7 @@ fn resource(
 /// A name that is none, with one made of it.
 pub(super) fn bad_name(name: &str) -> Diagnostic {
     let message = format!("`{name}` is not a name: lower-case letters, digits and single hyphens, at most 64");
-    let d = Diagnostic::new(&code::NAME, message);
+    let d = Diagnostic::new(&codes::manifest::NAME, message);
     match slug(name) {
         Some(slug) => d.fix(slug),
         None => d,

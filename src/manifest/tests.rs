@@ -212,3 +212,29 @@ fn a_configuration_may_have_documents_beside_it() {
     assert_eq!(documents.len(), 1);
     assert!(config(&LineIndex::new("checkfu.yaml", text)).0.is_some());
 }
+
+#[test]
+fn a_skill_says_its_places_and_fixes() {
+    let one = |text: &str| lines(&read(Form::Skill, "skills/faq/SKILL.md", text).1);
+    let head = "---\nname: faq\n";
+    assert_eq!(
+        one(&format!("{head}description: Use this: always\n---\nx\n")),
+        ["manifest.unquoted_colon 3:22 description: \"Use this: always\""]
+    );
+    assert_eq!(
+        one(&format!("{head}description: fix #1 # now\n---\nx\n")),
+        ["skill.description_cut 3:18 description: \"fix #1 # now\""]
+    );
+    assert_eq!(
+        one(&format!("{head}descripton: d\n---\nx\n")),
+        [
+            "skill.description_missing 2:1 description: what it does, and when to use it",
+            "skill.unknown_field 3:1 did you mean `description`?"
+        ]
+    );
+    assert_eq!(one(&format!("{head}description: d\n---\n{}", "x\n".repeat(501))), ["skill.body_long 5:1"]);
+    assert_eq!(
+        one("---\nname: Faq\ndescription: d\n---\nx\n"),
+        ["skill.name_folder 2:7 name: faq", "skill.name_form 2:7 faq"]
+    );
+}

@@ -68,8 +68,7 @@ fn empty(case: &Case<'_>, out: &mut Gathered) {
     let going = case.retired.iter().filter(|r| !r.gone).count();
     if case.all.is_empty() && going > 0 {
         let effect = case.effect(AllowRule::Empty, None);
-        let message =
-            format!("nothing is declared: all {} resources of {} would go", going, case.desired.owner);
+        let message = format!("nothing is declared: all {} resources of {} would go", going, case.desired.owner);
         out.find(&codes::EMPTY, effect, None, message).fix(case.allow_fix("empty", None));
     }
 }

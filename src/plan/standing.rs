@@ -105,9 +105,10 @@ fn unsupported(address: &Address, what: &str, out: &mut Gathered) {
 fn removed(desired: &Desired, live: &Live, out: &mut Gathered) {
     for (line, at) in &desired.removed {
         let pattern = Pattern::new(&line.address);
-        let hit = live.resources.iter().find(|(a, r)| {
-            is_live(Some(r)) && !desired.resources.contains_key(*a) && pattern.matches(&a.to_string())
-        });
+        let hit = live
+            .resources
+            .iter()
+            .find(|(a, r)| is_live(Some(r)) && !desired.resources.contains_key(*a) && pattern.matches(&a.to_string()));
         let finding = match hit {
             Some((address, _)) if line.keep || line.to.is_some() => {
                 unsupported(address, "giving a resource up by `removed:` with `keep` or `to`", out);

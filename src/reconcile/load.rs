@@ -194,10 +194,7 @@ fn folder_for_a_file(d: Diagnostic, dir: &Path, project: &bundle::Project) -> Di
         Some(at) if d.code == &bundle_code::NOT_A_SKILL => skill_file(&at.file),
         _ => return d,
     };
-    match dir.join(&file).is_dir() {
-        true => project.read_text(&file).err().unwrap_or(d),
-        false => d,
-    }
+    if dir.join(&file).is_dir() { project.read_text(&file).err().unwrap_or(d) } else { d }
 }
 
 fn skill_file(folder: &str) -> String {

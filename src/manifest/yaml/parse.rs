@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, StructureStyle, Tag};
 
+use crate::diag::codes;
 use crate::diag::codes::manifest as code;
 use crate::diag::{Diagnostic, Diagnostics, LineIndex};
 use crate::manifest::yaml::{Key, Kind, MAX_BYTES, MAX_DEPTH, MAX_EXPANSION, MAX_NODES, NODE_COST, Node, hint, scalar};
@@ -70,7 +71,7 @@ pub fn parse(index: &LineIndex) -> (Vec<Node>, Diagnostics) {
 /// The diagnostic of a file that is larger than [`MAX_BYTES`].
 pub(crate) fn too_large(index: &LineIndex) -> Diagnostic {
     let message = format!("the file has {} bytes, more than {MAX_BYTES}", index.text().len());
-    Diagnostic::new(&code::TOO_LARGE, message).at(index.locate(0..0), "")
+    Diagnostic::new(&codes::manifest::TOO_LARGE, message).at(index.locate(0..0), "")
 }
 
 impl Iterator for Documents<'_> {
@@ -116,7 +117,7 @@ impl Iterator for Documents<'_> {
                         self.done = true;
                         let message = format!("the file holds more than {MAX_NODES} values");
                         let at = self.index.locate(bytes);
-                        tree.found.push(Diagnostic::new(&code::TOO_LARGE, message).at(at, ""));
+                        tree.found.push(Diagnostic::new(&codes::manifest::TOO_LARGE, message).at(at, ""));
                         return Some(self.abandon(tree, range));
                     }
                     if tree.take(event, &span, bytes).is_err() {
@@ -219,7 +220,8 @@ impl<'a> Tree<'a> {
                 };
                 let cost = Cost { bytes: bytes.len() as u64 + NODE_COST, depth: 1 };
                 self.mark_anchor(anchor, &bytes);
-                self.finish(Node { kind, span: bytes, via: None }, anchor, cost)
+                self.finish(Node { kind, span: bytes, via: None }, anchor, cost);
+                Ok(())
             }
             Event::SequenceStart(style, anchor, tag) => {
                 self.open(Items::Seq(Vec::new()), style, anchor, tag.as_deref(), span, bytes)
@@ -228,13 +230,17 @@ impl<'a> Tree<'a> {
                 let items = Items::Map { entries: Vec::new(), key: None, seen: HashMap::new() };
                 self.open(items, style, anchor, tag.as_deref(), span, bytes)
             }
-            Event::SequenceEnd | Event::MappingEnd => self.close(&bytes),
+            Event::SequenceEnd | Event::MappingEnd => {
+                self.close(&bytes);
+                Ok(())
+            }
             Event::Alias(id) => self.alias(id, bytes),
             Event::UnresolvedAlias(name) => {
                 let d = Diagnostic::new(&code::ALIAS, format!("no anchor `&{name}` is defined before this alias"));
                 let d = d.at(self.index.locate(bytes.clone()), "");
                 self.found.push(hint::quoting(self.index, &bytes, d));
-                self.finish(Node { kind: Kind::Refused, span: bytes, via: None }, 0, Cost::default())
+                self.finish(Node { kind: Kind::Refused, span: bytes, via: None }, 0, Cost::default());
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -272,7 +278,7 @@ impl<'a> Tree<'a> {
         if style == StructureStyle::Flow {
             self.style.flow.get_or_insert_with(|| bytes.clone());
         }
-        if self.stack.len() as u32 >= MAX_DEPTH {
+        if self.stack.len() >= MAX_DEPTH as usize {
             self.report(&code::TOO_DEEP, format!("nested deeper than {MAX_DEPTH} levels"), bytes);
             return Err(Abandon);
         }
@@ -280,8 +286,8 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    fn close(&mut self, bytes: &Range<usize>) -> Result<(), Abandon> {
-        let Some(frame) = self.stack.pop() else { return Ok(()) };
+    fn close(&mut self, bytes: &Range<usize>) {
+        let Some(frame) = self.stack.pop() else { return };
         let flow = self.index.text().as_bytes().get(frame.span.start).is_some_and(|b| matches!(b, b'{' | b'['));
         let (kind, last) = match frame.items {
             Items::Seq(items) => {
@@ -297,7 +303,7 @@ impl<'a> Tree<'a> {
         // The end of a block collection is the start of the next token, which may be lines away.
         let end = if flow { bytes.end } else { last.unwrap_or(frame.span.end) };
         let span = frame.span.start..end.max(frame.span.start);
-        self.finish(Node { kind, span, via: None }, frame.anchor, frame.cost)
+        self.finish(Node { kind, span, via: None }, frame.anchor, frame.cost);
     }
 
     fn alias(&mut self, id: usize, bytes: Range<usize>) -> Result<(), Abandon> {
@@ -306,10 +312,11 @@ impl<'a> Tree<'a> {
             Some(Some((node, cost))) => (node.clone(), *cost),
             _ => {
                 self.report(&code::ALIAS, "an alias inside of what it stands for", bytes.clone());
-                return self.finish(Node { kind: Kind::Refused, span: bytes, via: None }, 0, Cost::default());
+                self.finish(Node { kind: Kind::Refused, span: bytes, via: None }, 0, Cost::default());
+                return Ok(());
             }
         };
-        if self.stack.len() as u32 + cost.depth > MAX_DEPTH {
+        if self.stack.len() + cost.depth as usize > MAX_DEPTH as usize {
             self.report(&code::TOO_DEEP, format!("nested deeper than {MAX_DEPTH} levels through this alias"), bytes);
             return Err(Abandon);
         }
@@ -320,11 +327,12 @@ impl<'a> Tree<'a> {
             return Err(Abandon);
         }
         let span = node.span.clone();
-        self.finish(Node { kind: Kind::Shared(node), span, via: Some(bytes) }, 0, cost)
+        self.finish(Node { kind: Kind::Shared(node), span, via: Some(bytes) }, 0, cost);
+        Ok(())
     }
 
     /// Puts a finished node where it belongs.
-    fn finish(&mut self, mut node: Node, anchor: usize, cost: Cost) -> Result<(), Abandon> {
+    fn finish(&mut self, mut node: Node, anchor: usize, cost: Cost) {
         if anchor != 0 {
             let span = node.span.clone();
             let shared = Arc::new(node);
@@ -333,7 +341,7 @@ impl<'a> Tree<'a> {
         }
         let Some(frame) = self.stack.last_mut() else {
             self.root = Some(node);
-            return Ok(());
+            return;
         };
         frame.cost.bytes = frame.cost.bytes.saturating_add(cost.bytes);
         frame.cost.depth = frame.cost.depth.max(cost.depth + 1);
@@ -343,18 +351,17 @@ impl<'a> Tree<'a> {
                 Some(Pending::Key(k)) => entries.push((k, node)),
                 Some(Pending::Dropped) => {}
                 None => {
-                    let pending = self.key(node);
+                    let pending = self.key(&node);
                     if let Some(Frame { items: Items::Map { key, .. }, .. }) = self.stack.last_mut() {
                         *key = Some(pending);
                     }
                 }
             },
         }
-        Ok(())
     }
 
     /// Checks a key: a scalar, and not there yet.
-    fn key(&mut self, node: Node) -> Pending {
+    fn key(&mut self, node: &Node) -> Pending {
         let span = node.place();
         let text = match node.get() {
             Kind::Str(s) => s.clone(),
