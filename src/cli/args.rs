@@ -240,7 +240,7 @@ pub struct Show {
 /// `schema`
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// A kind, or config, plan, receipt, diagnostics [default: list them]
+    /// A kind, or manifest, config, plan, receipt, diagnostics, … [default: list them]
     #[arg(value_name = "KIND|NAME")]
     pub name: Option<String>,
 }

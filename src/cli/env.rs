@@ -11,6 +11,9 @@ pub struct Environment {
     pub target: Option<String>,
     /// `CHECKFU_ACTOR`: who acts, for the audit.
     pub actor: Option<String>,
+    /// `CHECKFU_FAILPOINT=POINT:N`: the process is to die at the nth hit of a kill point.
+    #[cfg(feature = "failpoints")]
+    pub failpoint: Option<(String, u64)>,
 }
 
 impl Environment {
@@ -28,6 +31,11 @@ impl Environment {
             no_color: get("NO_COLOR").is_some_and(|v| v.as_os_str() != OsStr::new("")),
             target: text("CHECKFU_TARGET"),
             actor: text("CHECKFU_ACTOR"),
+            #[cfg(feature = "failpoints")]
+            failpoint: text("CHECKFU_FAILPOINT").and_then(|t| {
+                let (point, nth) = t.split_once(':')?;
+                Some((point.to_owned(), nth.parse().ok()?))
+            }),
         }
     }
 }

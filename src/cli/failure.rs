@@ -8,7 +8,10 @@ use crate::control::ControlError;
 use crate::diag::chain::Chain;
 use crate::diag::{Code, Diagnostic, Diagnostics, Location, Severity, codes};
 use crate::plan::{Effect, Plan};
-use crate::reconcile::ReconcileError;
+use crate::reconcile::{ApplyError, ReconcileError};
+
+/// Files that are named one by one when they are not as planned.
+const MOST_PROBLEMS: usize = 20;
 
 /// Ends a command.
 #[derive(Debug)]
@@ -71,7 +74,13 @@ impl Failure {
     pub fn reconcile(error: &ReconcileError) -> Self {
         let cause = error.source().and_then(|s| s.downcast_ref::<ControlError>());
         match (error.code(), cause) {
-            (Some(code), _) => Self::caused(code, error).exit(Exit::of_reconcile(error)),
+            (Some(code), _) => {
+                let mut failure = Self::caused(code, error).exit(Exit::of_reconcile(error));
+                if let ReconcileError::Apply(ApplyError::ContentMissing { problems }) = error {
+                    failure = problems.iter().take(MOST_PROBLEMS).fold(failure, |f, problem| f.hint(problem));
+                }
+                failure
+            }
             (None, Some(cause)) => Self::control("apply", cause),
             (None, None) => Self::caused(&codes::cli::WORKSPACE, error),
         }
@@ -114,7 +123,9 @@ impl From<Diagnostic> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::view::sample;
     use crate::control::ErrorKind;
+    use crate::model::Digest;
 
     #[test]
     fn an_error_of_the_workspace_keeps_its_message_its_cause_and_its_class() {
@@ -125,5 +136,57 @@ mod tests {
         let d = &failure.diagnostics.0[0];
         assert_eq!(d.message, "cannot read it: owned by acme/billing: the cause");
         assert_eq!((d.code.code, &d.hints[..]), ("cli.workspace", &["the workspace said nobody.knows".to_owned()][..]));
+    }
+
+    #[test]
+    fn every_end_of_an_apply_has_its_code_and_exit() {
+        let cause = || ControlError::new(ErrorKind::Unavailable, "nobody.knows", "locked");
+        let receipt = || Box::new(sample::receipt());
+        let refused = |input| ApplyError::Refused { codes: vec!["plan.retire".into()], input };
+        let other = || ApplyError::OtherWorkspace { planned: "a".into(), found: "b".into() };
+        let rows: Vec<(ReconcileError, &str, Exit)> = vec![
+            (ReconcileError::Apply(refused(false)), "apply.refused", Exit::Refused),
+            (ReconcileError::Apply(refused(true)), "apply.refused", Exit::Error),
+            (ReconcileError::Apply(other()), "apply.other_workspace", Exit::Conflict),
+            (
+                ReconcileError::Apply(ApplyError::ContentMissing { problems: vec!["a.md".into()] }),
+                "plan.content_missing",
+                Exit::Conflict,
+            ),
+            (ReconcileError::Apply(ApplyError::Unsound { problems: vec![] }), "apply.unsound", Exit::Error),
+            (
+                ReconcileError::Apply(ApplyError::Control { doing: "ask", source: cause() }),
+                "cli.workspace",
+                Exit::Error,
+            ),
+            (
+                ReconcileError::Apply(ApplyError::NotEnded { receipt: receipt(), source: cause() }),
+                "apply.not_ended",
+                Exit::Partial,
+            ),
+            (ReconcileError::ReadBack { receipt: receipt(), source: cause() }, "apply.not_read_back", Exit::Partial),
+            (
+                ReconcileError::OtherPlan { wanted: Digest::of(b"a"), found: Digest::of(b"b") },
+                "apply.other_plan",
+                Exit::Conflict,
+            ),
+        ];
+        for (error, code, exit) in rows {
+            let failure = Failure::reconcile(&error);
+            assert_eq!((failure.diagnostics.0[0].code.code, failure.exit), (code, exit), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn findings_that_refuse_become_diagnostics_with_their_place_and_fix() {
+        let mut plan = sample::refused();
+        plan.findings[0].at = Some("a:b.yaml:3:14".to_owned());
+        let failure = Failure::of_findings(&plan);
+        assert_eq!((failure.exit, failure.diagnostics.0.len()), (Exit::Refused, 1));
+        let d = &failure.diagnostics.0[0];
+        assert_eq!(d.place().unwrap().to_string(), "a:b.yaml:3:14");
+        assert_eq!((d.code.code, d.fix.is_some()), ("plan.irreversible", true));
+        plan.findings[0].code = "plan.of_a_newer_version".to_owned();
+        assert_eq!(Failure::of_findings(&plan).diagnostics.0[0].code.code, "cli.internal");
     }
 }

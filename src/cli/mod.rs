@@ -24,7 +24,7 @@ use crate::cli::commands::Run;
 use crate::cli::env::Environment;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::view::{Format, Printer, diagnostics, json};
+use crate::cli::view::{Format, Printer, comment, diagnostics, json};
 use crate::diag::codes;
 
 /// Runs the command line of this process and says how it ended.
@@ -32,6 +32,10 @@ pub fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     signals::writes_over_the_limit_are_errors();
     let environment = Environment::read();
+    #[cfg(feature = "failpoints")]
+    if let Some((point, nth)) = &environment.failpoint {
+        crate::control::failpoint::arm(point, *nth);
+    }
     let (printer, ran) = match Cli::try_parse_from(&args) {
         Ok(cli) => {
             let printer = Arc::new(Printer::new(&cli.global, environment.no_color));
@@ -104,7 +108,10 @@ fn usage(printer: &Printer, error: &clap::Error) -> Result<Exit, Failure> {
 fn tell(printer: &Printer, failure: &Failure) {
     match printer.format {
         Format::Json => printer.json(&json::diagnostics(&failure.diagnostics, std::collections::BTreeMap::new())),
-        Format::Human | Format::Markdown => {
+        format => {
+            if format == Format::Markdown {
+                printer.raw(&comment::diagnostics(&failure.diagnostics));
+            }
             let options = diagnostics::Options { width: printer.width };
             printer.err(&diagnostics::report(&failure.diagnostics, &failure.sources, options));
         }

@@ -10,23 +10,29 @@ use crate::model::kinds;
 use crate::plan::Plan;
 use crate::receipt::Receipt;
 
-/// Name → what it is for → the schema.
+/// A published schema.
 pub struct Row {
     /// As `checkfu schema NAME` takes it; the file in `schemas/` is `NAME.json`.
     pub name: String,
     /// What it describes.
     pub about: String,
-    /// The schema.
-    pub schema: fn() -> Schema,
-    kind: Option<Kind>,
+    of: Of,
+}
+
+/// Where a schema comes from.
+enum Of {
+    Kind(Kind),
+    Manifest,
+    Document(fn() -> Schema),
 }
 
 impl Row {
     /// The schema as JSON.
     pub fn json(&self) -> Value {
-        match self.kind {
-            Some(kind) => kinds::schema::schema(kinds::def(kind)),
-            None => (self.schema)().to_value(),
+        match self.of {
+            Of::Kind(kind) => kinds::schema::schema(kinds::def(kind)),
+            Of::Manifest => kinds::schema::manifest(),
+            Of::Document(schema) => schema().to_value(),
         }
     }
 }
@@ -35,14 +41,10 @@ type Document = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, kinds first.
 pub fn all() -> Vec<Row> {
-    let kind = |kind: &Kind| Row {
-        name: kind.to_string(),
-        about: format!("a manifest of kind {kind}"),
-        schema: Schema::default,
-        kind: Some(*kind),
-    };
-    let document =
-        |(name, about, schema): Document| Row { name: name.to_owned(), about: about.to_owned(), schema, kind: None };
+    let row = |name: &str, about: String, of: Of| Row { name: name.to_owned(), about, of };
+    let kind = |kind: &Kind| row(kind.as_str(), format!("a manifest of kind {kind}"), Of::Kind(*kind));
+    let manifest = row("Manifest", "a manifest of any kind".to_owned(), Of::Manifest);
+    let document = |(name, about, schema): Document| row(name, about.to_owned(), Of::Document(schema));
     let documents: [Document; 10] = [
         ("Config", "checkfu.yaml", || schema_for!(Config)),
         ("Plan", "plan --json, plan -o FILE", || schema_for!(Plan)),
@@ -55,7 +57,7 @@ pub fn all() -> Vec<Row> {
         ("Checks", "doctor --json", || schema_for!(json::ChecksDoc)),
         ("Explain", "explain --json", || schema_for!(json::ExplainDoc)),
     ];
-    Kind::ALL.iter().map(kind).chain(documents.into_iter().map(document)).collect()
+    Kind::ALL.iter().map(kind).chain([manifest]).chain(documents.into_iter().map(document)).collect()
 }
 
 /// By name; upper and lower case are the same.

@@ -5,7 +5,6 @@ use crate::cli::commands::Run;
 use crate::cli::failure::Failure;
 use crate::cli::files::{find_project, scope_argument};
 use crate::cli::target::{Place, choose};
-use crate::cli::view::Format;
 use crate::cli::view::diagnostics::{self, Options as Shown};
 use crate::control::embedded::Embedded;
 use crate::diag::{Severity, codes};
@@ -47,7 +46,7 @@ pub fn open(run: &Run) -> Result<Session, Failure> {
     if loaded.desired.is_none() || loaded.diagnostics.has_errors() {
         return Err(Failure::many(loaded.diagnostics, loaded.sources));
     }
-    if loaded.diagnostics.count(Severity::Warning) > 0 && run.printer.format != Format::Json {
+    if loaded.diagnostics.count(Severity::Warning) > 0 {
         let shown = Shown { width: run.printer.width };
         run.printer.talk(&diagnostics::report(&loaded.diagnostics, &loaded.sources, shown));
     }

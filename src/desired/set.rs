@@ -83,6 +83,12 @@ impl Wanted {
         Applied { spec: self.spec.clone(), unowned: self.unowned.clone() }
     }
 
+    /// Are there memories that are written once, when they are absent and never were applied? They are not owned,
+    /// so no digest tells whether they were: the store has to be read.
+    pub fn has_seeds(&self) -> bool {
+        self.seeded.iter().any(|path| path.starts_with("contents."))
+    }
+
     /// The digest of what is owned of it: equal to the live digest when there is nothing to do.
     pub fn digest(&self) -> Digest {
         kinds::owned_digest(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::desired::Desired;
 use crate::live::Live;
@@ -11,6 +11,7 @@ use crate::model::{Address, Digest};
 use crate::plan::compare::{Delta, Outcome, State};
 use crate::plan::item::{Item, Users};
 use crate::plan::memory::{self, Memories};
+use crate::plan::record::{before_publish, recorded, settles, with_contents};
 use crate::plan::retire::Retired;
 use crate::plan::{
     About, Action, Body, Cause, Content, FieldChange, FollowerOf, Precondition, Reversible, Step, Verb, changes,
@@ -158,12 +159,12 @@ impl Building<'_> {
         let Some(live) = delta.item.live else { return };
         let summary = &live.summary;
         let done = recorded(delta);
-        let update: Vec<String> = updated_fields(delta);
+        let fields = updated_fields(delta);
         let publish = delta.fields.iter().any(|f| f.sent().is_some() && f.field.change == Change::Publish);
         let writes = delta.memories.as_ref().filter(|m| m.writes());
-        if !update.is_empty() {
+        if !fields.is_empty() {
             let spec = if publish || writes.is_some() { before_publish(delta, &done) } else { done.clone() };
-            self.update(chain, &summary.id, summary.version, spec, update);
+            update(chain, &summary.id, summary.version, spec, fields);
         }
         if publish {
             self.publish(chain, &summary.id, summary.version, done.clone());
@@ -178,64 +179,23 @@ impl Building<'_> {
             let moved = delta.fields.iter().any(|f| f.field.change == Change::Record && f.sent().is_some());
             let reason = if moved { "known to the authoring record alone" } else { "file and live agree already" };
             let changes = changes::fields(delta, |f| f.outcome != Outcome::Held);
-            let about = About { changes, ..self.about(delta, reason) };
+            let about = About { changes, ..about(delta, reason) };
             chain.push(Verb::Record, "authoring.record".to_owned(), step, authoring(), Rank::Pointer, about);
         }
         if let Some(on) = delta.protect {
             let verb = if on { Verb::Protect } else { Verb::Unprotect };
             let reason = if on { "`policy.protect` names it" } else { "`policy.protect` names it no more" };
             let step = Step::Protect { id: summary.id.clone(), on };
-            let about = self.about(delta, reason);
+            let about = about(delta, reason);
             chain.push(verb, "authoring.protect".to_owned(), step, authoring(), Rank::Pointer, about);
         }
-    }
-
-    fn about(&self, delta: &Delta<'_>, reason: &str) -> About {
-        About {
-            name: shown_name(delta.item),
-            at: Some(delta.item.wanted.at.to_string()),
-            reason: reason.to_owned(),
-            ..About::default()
-        }
-    }
-
-    fn update(&self, chain: &mut Chain<'_>, id: &str, version: u64, spec: Value, fields: Vec<String>) {
-        let delta = chain.delta;
-        let sent = |f: &crate::plan::compare::FieldDelta<'_>| f.sent().is_some() && f.field.change == Change::Update;
-        let mut changes: Vec<FieldChange> = changes::fields(delta, sent);
-        let named: BTreeSet<&str> = delta.fields.iter().filter(|f| sent(f)).map(|f| f.field.name).collect();
-        for field in delta.follow.iter().filter(|f| !named.contains(*f)) {
-            let value = delta.item.spec.get(*field).cloned();
-            let at = Some(delta.item.place(field));
-            let (before, after) = (value.clone(), value);
-            changes.push(FieldChange { path: (*field).to_owned(), before, after, at, cause: Cause::Reference });
-        }
-        let causes: BTreeSet<&str> = changes
-            .iter()
-            .map(|c| match c.cause {
-                Cause::File => "the file changed",
-                Cause::Live => "live moved, it is put back",
-                Cause::Both => "file and live changed alike",
-                Cause::Reference => "what it refers to moved",
-            })
-            .collect();
-        let repoint = !changes.is_empty() && changes.iter().all(|c| c.cause == Cause::Reference);
-        let verb = if repoint { Verb::Repoint } else { Verb::Update };
-        let mut about = self.about(delta, &causes.into_iter().collect::<Vec<_>>().join("; "));
-        about.at = changes.iter().find_map(|c| c.at.clone()).or(about.at);
-        about.changes = changes;
-        let unowned = delta.item.wanted.unowned.clone();
-        let step = Step::Update { id: id.to_owned(), spec, unowned, fields };
-        let rank = if super::is_pointer(delta.address().kind) { Rank::Pointer } else { Rank::Unfollowed };
-        let operation = format!("{}.update", delta.item.def.plural);
-        chain.push(verb, operation, step, Precondition::Version { version }, rank, about);
     }
 
     fn publish(&self, chain: &mut Chain<'_>, id: &str, version: u64, spec: Value) {
         let delta = chain.delta;
         let Some(content) = content_of(delta.item) else { return };
         let entries = delta.item.body().map_or(&[][..], |b| &b.entries);
-        let mut about = self.about(delta, "its files changed");
+        let mut about = about(delta, "its files changed");
         if delta.fields.iter().any(|f| f.field.change == Change::Publish && f.sent() == Some(Cause::Live)) {
             "another version was published live, this one is put back".clone_into(&mut about.reason);
         }
@@ -255,7 +215,7 @@ impl Building<'_> {
             Some((path.clone(), Body { file: file.file.clone(), sha256: file.sha256, size: file.size }))
         });
         let puts: std::collections::BTreeMap<String, Body> = puts.collect();
-        let mut about = self.about(delta, "memories are not as the files say");
+        let mut about = about(delta, "memories are not as the files say");
         about.at = memories.puts.first().map(|p| delta.item.place(&format!("contents.{p}"))).or(about.at);
         about.files.clone_from(&memories.files);
         about.upload_bytes = Some(self.upload(puts.values().map(|b| (b.sha256, b.size))));
@@ -288,39 +248,81 @@ impl Building<'_> {
         let distinct: BTreeSet<(Digest, u64)> = files.filter(|(d, _)| !self.live.held_blobs.contains(d)).collect();
         distinct.iter().map(|(_, size)| size).sum()
     }
+}
 
-    /// Retirements.
-    pub(super) fn retirements(&self, retired: &[Retired<'_>], out: &mut Vec<Draft>) {
-        for r in retired {
-            let def = crate::model::kinds::def(r.live.summary.kind);
-            let verb = match def.retire {
-                Retire::Archive => "archive",
-                Retire::Delete => "delete",
-            };
-            let reason = match (r.gone, r.superseded) {
-                (true, _) => "another retired it already; what was applied is cleared",
-                (false, true) => "another resource took its place",
-                (false, false) => "declared no more",
-            };
-            let about = About {
-                name: r.live.summary.name.clone(),
-                reason: reason.to_owned(),
-                reversible: if def.comes_back { Reversible::Yes } else { Reversible::No },
-                ..About::default()
-            };
-            let action = Action {
-                id: r.action(),
-                address: Some(r.address.clone()),
-                verb: Verb::Retire,
-                operation: format!("{}.{verb}", def.plural),
-                step: Step::Retire { id: r.live.summary.id.clone() },
-                precondition: Precondition::Version { version: r.live.summary.version },
-                depends_on: Vec::new(),
-                digest: Digest::from_bytes([0; 32]),
-                about,
-            };
-            out.push(Draft { action, rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() });
-        }
+/// Sends fields.
+fn update(chain: &mut Chain<'_>, id: &str, version: u64, spec: Value, fields: Vec<String>) {
+    let delta = chain.delta;
+    let sent = |f: &crate::plan::compare::FieldDelta<'_>| f.sent().is_some() && f.field.change == Change::Update;
+    let mut changes: Vec<FieldChange> = changes::fields(delta, sent);
+    let named: BTreeSet<&str> = delta.fields.iter().filter(|f| sent(f)).map(|f| f.field.name).collect();
+    for field in delta.follow.iter().filter(|f| !named.contains(*f)) {
+        let value = delta.item.spec.get(*field).cloned();
+        let at = Some(delta.item.place(field));
+        let (before, after) = (value.clone(), value);
+        changes.push(FieldChange { path: (*field).to_owned(), before, after, at, cause: Cause::Reference });
+    }
+    let causes: BTreeSet<&str> = changes
+        .iter()
+        .map(|c| match c.cause {
+            Cause::File => "the file changed",
+            Cause::Live => "live moved, it is put back",
+            Cause::Both => "file and live changed alike",
+            Cause::Reference => "what it refers to moved",
+        })
+        .collect();
+    let repoint = !changes.is_empty() && changes.iter().all(|c| c.cause == Cause::Reference);
+    let verb = if repoint { Verb::Repoint } else { Verb::Update };
+    let mut about = about(delta, &causes.into_iter().collect::<Vec<_>>().join("; "));
+    about.at = changes.iter().find_map(|c| c.at.clone()).or(about.at);
+    about.changes = changes;
+    let unowned = delta.item.wanted.unowned.clone();
+    let step = Step::Update { id: id.to_owned(), spec, unowned, fields };
+    let rank = if super::is_pointer(delta.address().kind) { Rank::Pointer } else { Rank::Unfollowed };
+    let operation = format!("{}.update", delta.item.def.plural);
+    chain.push(verb, operation, step, Precondition::Version { version }, rank, about);
+}
+
+/// Retirements.
+pub(super) fn retirements(retired: &[Retired<'_>], out: &mut Vec<Draft>) {
+    for r in retired {
+        let def = crate::model::kinds::def(r.live.summary.kind);
+        let verb = match def.retire {
+            Retire::Archive => "archive",
+            Retire::Delete => "delete",
+        };
+        let reason = match (r.gone, r.superseded) {
+            (true, _) => "another retired it already; what was applied is cleared",
+            (false, true) => "another resource took its place",
+            (false, false) => "declared no more",
+        };
+        let about = About {
+            name: r.live.summary.name.clone(),
+            reason: reason.to_owned(),
+            reversible: if def.comes_back { Reversible::Yes } else { Reversible::No },
+            ..About::default()
+        };
+        let action = Action {
+            id: r.action(),
+            address: Some(r.address.clone()),
+            verb: Verb::Retire,
+            operation: format!("{}.{verb}", def.plural),
+            step: Step::Retire { id: r.live.summary.id.clone() },
+            precondition: Precondition::Version { version: r.live.summary.version },
+            depends_on: Vec::new(),
+            digest: Digest::from_bytes([0; 32]),
+            about,
+        };
+        out.push(Draft { action, rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() });
+    }
+}
+
+fn about(delta: &Delta<'_>, reason: &str) -> About {
+    About {
+        name: shown_name(delta.item),
+        at: Some(delta.item.wanted.at.to_string()),
+        reason: reason.to_owned(),
+        ..About::default()
     }
 }
 
@@ -341,67 +343,4 @@ fn updated_fields(delta: &Delta<'_>) -> Vec<String> {
     let names: BTreeSet<String> =
         sent.map(|f| f.path.clone()).chain(delta.follow.iter().map(|f| (*f).to_owned())).collect();
     names.into_iter().collect()
-}
-
-/// Is there something to record, though nothing is sent?
-fn settles(delta: &Delta<'_>) -> bool {
-    let field = |o: Outcome| matches!(o, Outcome::Settle | Outcome::Send(_));
-    delta.unowned_moved
-        || delta.fields.iter().any(|f| field(f.outcome))
-        || delta.memories.as_ref().is_some_and(|m| m.settle)
-}
-
-/// What is recorded as applied: what is wanted; a held field keeps its old applied value.
-fn recorded(delta: &Delta<'_>) -> Value {
-    let mut spec = delta.item.spec.clone().into_owned();
-    for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
-        set(&mut spec, &f.path, f.field.name, f.applied.cloned());
-    }
-    match &delta.memories {
-        Some(memories) => with_contents(spec, memories.recorded.clone()),
-        None => spec,
-    }
-}
-
-/// As `done`, with what is published later as it was applied before.
-fn before_publish(delta: &Delta<'_>, done: &Value) -> Value {
-    let mut spec = done.clone();
-    let applied = delta.item.body().map(|b| &b.applied.spec);
-    for field in delta.item.def.fields.iter().filter(|f| f.change == Change::Publish) {
-        set(&mut spec, field.name, field.name, applied.and_then(|a| a.get(field.name)).cloned());
-    }
-    spec
-}
-
-fn set(spec: &mut Value, path: &str, field: &str, value: Option<Value>) {
-    let Value::Object(top) = spec else { return };
-    let key = path.strip_prefix(field).and_then(|rest| rest.strip_prefix('.'));
-    match (key, value) {
-        (None, Some(value)) => {
-            top.insert(field.to_owned(), value);
-        }
-        (None, None) => {
-            top.remove(field);
-        }
-        (Some(key), Some(value)) => {
-            let map = top.entry(field.to_owned()).or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(map) = map {
-                map.insert(key.to_owned(), value);
-            }
-        }
-        (Some(key), None) => {
-            if let Some(Value::Object(map)) = top.get_mut(field) {
-                map.remove(key);
-                if map.is_empty() {
-                    top.remove(field);
-                }
-            }
-        }
-    }
-}
-
-fn with_contents(mut spec: Value, contents: Map<String, Value>) -> Value {
-    let contents = (!contents.is_empty()).then_some(Value::Object(contents));
-    set(&mut spec, "contents", "contents", contents);
-    spec
 }

@@ -71,10 +71,12 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
 /// Tells what a resource waits for.
 fn told(delta: &Delta<'_>, waits: &BTreeMap<&Address, &Address>, blocked: &BTreeSet<Address>, out: &mut Gathered) {
     let address = delta.address();
-    let on = delta.item.refs.iter().find_map(|r| match &r.target {
-        Target::Own(a) if blocked.contains(a) => Some(a.to_string()),
+    let on = delta.item.refs.iter().filter_map(|r| match &r.target {
+        Target::Own(a) if blocked.contains(a) => Some(a),
         _ => None,
     });
+    // The first by address, whatever the order of references.
+    let on = on.min();
     let message = match (on, waits.get(address)) {
         (Some(on), _) => format!("{address} waits for {on}"),
         (None, Some(by)) => format!("{address} waits for {by}, which has its name or its place"),
@@ -196,11 +198,11 @@ impl World<'_> {
                 .at = place;
             return false;
         }
-        if let Selector::Content(content) = &r.selector {
-            if resolved(self.live, &r.target, content).is_none() {
-                version_missing(delta, r, content, out);
-                return false;
-            }
+        if let Selector::Content(content) = &r.selector
+            && resolved(self.live, &r.target, content).is_none()
+        {
+            version_missing(delta, r, content, out);
+            return false;
         }
         true
     }

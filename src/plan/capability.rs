@@ -79,7 +79,9 @@ fn enabled(spec: &Value) -> Tools {
         let configs = set.get("configs").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let of = |name: &str| configs.iter().find(|c| c.get("name").and_then(Value::as_str) == Some(name));
         if text(set, "type").is_some_and(|t| t.starts_with("agent_toolset")) {
-            BUILT_IN.iter().for_each(|name| see(name, of(name)));
+            for name in BUILT_IN {
+                see(name, of(name));
+            }
         } else if prefix.is_empty() {
             see(set.get("name").and_then(Value::as_str).unwrap_or("?"), None);
         } else {
@@ -100,7 +102,7 @@ fn tools(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
     let (before, after) = (was.map(enabled).unwrap_or_default(), enabled(now));
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let usable = |tools: &Tools| names.iter().filter(|n| policy(tools, n).is_some()).map(|n| (*n).clone()).collect();
-    gains(usable(&before), usable(&after), ["may use", "may no longer use"], out);
+    gains(&usable(&before), &usable(&after), ["may use", "may no longer use"], out);
     for tool in names {
         match (policy(&before, tool), policy(&after, tool)) {
             (Some(old), Some(new)) if old == "always_ask" && new != "always_ask" => {
@@ -112,9 +114,9 @@ fn tools(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
     }
 }
 
-fn gains(before: BTreeSet<String>, after: BTreeSet<String>, [gained, lost]: [&str; 2], out: &mut Vec<String>) {
+fn gains(before: &BTreeSet<String>, after: &BTreeSet<String>, [gained, lost]: [&str; 2], out: &mut Vec<String>) {
     let join = |set: Vec<&String>| set.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-    let (more, less) = (join(after.difference(&before).collect()), join(before.difference(&after).collect()));
+    let (more, less) = (join(after.difference(before).collect()), join(before.difference(after).collect()));
     if !more.is_empty() {
         out.push(format!("{gained} {more}"));
     }
@@ -133,12 +135,12 @@ fn named(spec: &Value, list: &str, keys: &[&str]) -> BTreeSet<String> {
 
 fn skills(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
     let of = |v: &Value| named(v, "skills", &["skill", "anthropic"]);
-    gains(was.map(of).unwrap_or_default(), of(now), ["has the skill", "no longer has the skill"], out);
+    gains(&was.map(of).unwrap_or_default(), &of(now), ["has the skill", "no longer has the skill"], out);
 }
 
 fn servers(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
     let of = |v: &Value| named(v, "mcp_servers", &["url", "name"]);
-    gains(was.map(of).unwrap_or_default(), of(now), ["reaches", "no longer reaches"], out);
+    gains(&was.map(of).unwrap_or_default(), &of(now), ["reaches", "no longer reaches"], out);
 }
 
 fn network(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
@@ -161,7 +163,7 @@ fn network(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
         }
         _ => {
             let known = was.map(hosts).unwrap_or_default();
-            gains(known, hosts(now), ["network reaches", "network no longer reaches"], out);
+            gains(&known, &hosts(now), ["network reaches", "network no longer reaches"], out);
             let flag = |v: &Value, k: &str| {
                 v.pointer(&format!("/config/networking/{k}")).and_then(Value::as_bool).unwrap_or(false)
             };

@@ -5,14 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::desired::Desired;
-use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveBody};
 use crate::model::kinds::{Change, Default_, Field, List, Ref};
-use crate::model::op::Moved;
 use crate::model::{Address, Owner};
 use crate::plan::item::{self, Item, Users};
 use crate::plan::memory::{self, Memories};
-use crate::plan::{Cause, Effect, Gathered, Held, Options};
+use crate::plan::{Cause, Options};
 
 /// What becomes of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,7 +161,9 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         let since = item.since.unwrap_or(&live.summary.id).clone();
         return Delta::new(item, State::New { since: Some(since), revived: true });
     }
-    let equal = live.summary.live_digest == Some(item.digest) && live.summary.applied_digest == Some(item.digest);
+    let equal = live.summary.live_digest == Some(item.digest)
+        && live.summary.applied_digest == Some(item.digest)
+        && !item.wanted.has_seeds();
     let mut out = match (&live.body, equal) {
         (_, true) => Delta::new(item, State::Same),
         (None, false) => Delta::new(item, State::Unread),
@@ -298,74 +298,5 @@ pub(super) fn follow_replaced(deltas: &mut [Delta<'_>], users: &Users<'_>, live:
                 moved.push((delta.address(), None));
             }
         }
-    }
-}
-
-/// Who moved a field, by the audit: the newest write that touched it.
-fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
-    let top = path.split('.').next().unwrap_or(path);
-    let touches = |m: &Moved| m.fields.is_empty() || m.fields.iter().any(|f| f == path || f == top);
-    moved.iter().rev().find(|m| touches(m)).or(moved.last())
-}
-
-/// Tells what is held, and what is in conflict.
-pub(super) fn report(deltas: &[Delta<'_>], out: &mut Gathered) {
-    for delta in deltas {
-        let item = delta.item;
-        let address = item.address();
-        if let Some(memories) = delta.memories.as_ref().filter(|m| m.kept > 0) {
-            out.notes.kept_memories.insert(address.clone(), memories.kept);
-        }
-        match delta.state {
-            State::Gone => out.held.push(gone(item)),
-            State::Unread => {
-                let message = format!("{address} differs from its live resource, which was not read");
-                out.find(&codes::NOT_READ, Effect::Error, Some(address), message).at(item.wanted);
-            }
-            _ => {}
-        }
-        for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
-            let who = item.body().and_then(|b| blame(&b.moved, &f.path));
-            let conflict = f.outcome == Outcome::Conflict;
-            let at = item.place(&f.path);
-            if conflict {
-                let by = who.map(|m| format!(" by {} at {}", m.actor, m.at)).unwrap_or_default();
-                let message =
-                    format!("{address}: `{}` was changed live{by}, and in the file to something else", f.path);
-                let finding = out.find(&codes::CONFLICT, Effect::Blocks, Some(address), message);
-                finding.fix(format!(
-                    "write the live value into the file, or put the file back to what was applied and plan with --revert {address}"
-                ));
-                finding.at = Some(at.clone());
-            }
-            out.held.push(Held {
-                address: address.clone(),
-                field: Some(f.path.clone()),
-                applied: f.applied.cloned(),
-                live: f.live.cloned(),
-                wanted: f.wanted.filter(|_| conflict).cloned(),
-                conflict,
-                actor: who.map(|m| m.actor.clone()),
-                when: who.map(|m| m.at.clone()),
-                break_glass: who.and_then(|m| m.break_glass.clone()),
-                at: Some(at),
-            });
-        }
-    }
-}
-
-fn gone(item: &Item<'_>) -> Held {
-    let by = item.live.and_then(|l| l.summary.gone.as_ref());
-    Held {
-        address: item.address().clone(),
-        field: None,
-        applied: None,
-        live: None,
-        wanted: None,
-        conflict: false,
-        actor: by.map(|m| m.actor.clone()),
-        when: by.map(|m| m.at.clone()),
-        break_glass: by.and_then(|m| m.break_glass.clone()),
-        at: Some(item.wanted.at.to_string()),
     }
 }

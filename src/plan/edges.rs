@@ -129,10 +129,10 @@ impl Graph<'_> {
             let item = self.items.get(address);
             if let Some(summary) = item.and_then(|i| i.live).map(|l| &l.summary).filter(|_| !created) {
                 out.ids.insert(key.clone(), summary.id.clone());
-                if let (Some(content), Some(version)) = (content, &summary.content_version) {
-                    if summary.content == Some(content) {
-                        out.ids.insert(format!("{key}@{content}"), version.clone());
-                    }
+                if let (Some(content), Some(version)) = (content, &summary.content_version)
+                    && summary.content == Some(content)
+                {
+                    out.ids.insert(format!("{key}@{content}"), version.clone());
                 }
             }
         } else if let Some(id) = resource_id(live, &key) {
@@ -326,10 +326,10 @@ fn reaches(drafts: &[Draft], index: &BTreeMap<String, usize>, from: &str, to: &s
         if next == to {
             return true;
         }
-        if seen.insert(next) {
-            if let Some(i) = index.get(next) {
-                open.extend(drafts[*i].needs.iter().map(String::as_str));
-            }
+        if seen.insert(next)
+            && let Some(i) = index.get(next)
+        {
+            open.extend(drafts[*i].needs.iter().map(String::as_str));
         }
     }
     false

@@ -77,7 +77,7 @@ fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
 
 /// One path and its three values.
 struct Path<'a> {
-    path: &'a str,
+    at: &'a str,
     wanted: Option<Digest>,
     applied: Option<Digest>,
     live: Option<Digest>,
@@ -98,7 +98,7 @@ pub(super) fn compare(item: &Item<'_>, me: &Owner) -> Option<Memories> {
     let mut out = Memories { live: live.len(), ..Memories::default() };
     for path in paths {
         let p = Path {
-            path,
+            at: path,
             wanted: wanted.get(path).map(|w| w.sha256),
             applied: applied.get(path).copied(),
             live: live.get(path).copied(),
@@ -134,22 +134,22 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
 }
 
 fn decide(item: &Item<'_>, applied_spec: &Value, p: &Path<'_>, out: &mut Memories) {
-    let named = format!("contents.{}", p.path);
+    let named = format!("contents.{}", p.at);
     let mode = if item.wanted.seeded.contains(&named) {
         Some(Mode::Seed)
     } else if item.wanted.unowned.contains(&named) {
         Some(Mode::Ignore)
     } else {
-        mode_at(&item.spec, p.path)
+        mode_at(&item.spec, p.at)
     };
     match mode {
         Some(Mode::Enforce) => enforce(p, out),
         Some(Mode::Upkeep) => upkeep(p, out),
         Some(Mode::Seed) => seed(p, out),
         Some(Mode::Observe) => out.kept += u32::from(p.live.is_some()),
-        Some(Mode::Ignore) => record(p.path, p.wanted.or(p.applied), out),
+        Some(Mode::Ignore) => record(p.at, p.wanted.or(p.applied), out),
         // No prefix holds it any more. What was only seeded or observed is left; the rest is as in upkeep.
-        None => match mode_at(applied_spec, p.path) {
+        None => match mode_at(applied_spec, p.at) {
             Some(Mode::Seed | Mode::Observe) => out.kept += u32::from(p.live.is_some()),
             _ => upkeep(p, out),
         },
@@ -164,10 +164,10 @@ fn record(path: &str, digest: Option<Digest>, out: &mut Memories) {
 
 /// Exactly these files, whoever moved what.
 fn enforce(p: &Path<'_>, out: &mut Memories) {
-    record(p.path, p.wanted, out);
+    record(p.at, p.wanted, out);
     match p.wanted {
-        Some(_) if p.live != p.wanted => out.puts.push(p.path.to_owned()),
-        None if p.live.is_some() => out.deletes.push(p.path.to_owned()),
+        Some(_) if p.live != p.wanted => out.puts.push(p.at.to_owned()),
+        None if p.live.is_some() => out.deletes.push(p.at.to_owned()),
         _ => {}
     }
 }
@@ -175,34 +175,34 @@ fn enforce(p: &Path<'_>, out: &mut Memories) {
 /// Update what only we changed; keep and report what others changed.
 fn upkeep(p: &Path<'_>, out: &mut Memories) {
     if p.live == p.wanted {
-        return record(p.path, p.wanted, out);
+        return record(p.at, p.wanted, out);
     }
     let ours = p.live == p.applied;
     if !ours {
         out.kept += 1;
-        return record(p.path, p.applied, out);
+        return record(p.at, p.applied, out);
     }
-    record(p.path, p.wanted, out);
+    record(p.at, p.wanted, out);
     if p.wanted.is_some() {
-        return out.puts.push(p.path.to_owned());
+        return out.puts.push(p.at.to_owned());
     }
     if p.info.is_some_and(|i| i.updated_by_kind == ActorKind::Session) {
-        out.by_session.push(p.path.to_owned());
+        out.by_session.push(p.at.to_owned());
     }
-    out.deletes.push(p.path.to_owned());
+    out.deletes.push(p.at.to_owned());
 }
 
 /// Each path once: when it is absent and was never applied.
 fn seed(p: &Path<'_>, out: &mut Memories) {
     match (p.wanted, p.applied, p.live) {
         (Some(_), None, None) => {
-            record(p.path, p.wanted, out);
-            out.puts.push(p.path.to_owned());
+            record(p.at, p.wanted, out);
+            out.puts.push(p.at.to_owned());
         }
-        (Some(wanted), None, Some(live)) if wanted == live => record(p.path, p.wanted, out),
+        (Some(wanted), None, Some(live)) if wanted == live => record(p.at, p.wanted, out),
         _ => {
             out.kept += u32::from(p.live.is_some() && p.live != p.applied);
-            record(p.path, p.applied, out);
+            record(p.at, p.applied, out);
         }
     }
 }

@@ -17,10 +17,12 @@ mod digest;
 mod edges;
 mod exit;
 mod file;
+mod hold;
 mod item;
 mod memory;
 mod order;
 mod policy;
+mod record;
 mod retire;
 mod scope;
 mod standing;
@@ -166,7 +168,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let mut deltas: Vec<_> =
         items.iter().filter(|i| scope.holds(&i.wanted.address)).map(|i| compare::delta(i, desired, options)).collect();
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
-    compare::report(&deltas, &mut out);
+    hold::report(&deltas, &mut out);
     let mut retired = retire::candidates(all, live, &scope);
     let blocked = block::blocked(
         &block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired },
@@ -180,7 +182,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     for delta in deltas.iter().filter(|d| !blocked.contains(&d.item.wanted.address)) {
         building.drafts(delta, &mut drafts);
     }
-    building.retirements(&retired, &mut drafts);
+    actions::retirements(&retired, &mut drafts);
     edges::connect(&mut drafts, &items, &retired, live, &mut out);
     capability::describe(&mut drafts, &items, &retired);
     let actions = order::order(drafts);
@@ -190,10 +192,10 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     policy::judge(&case, &actions, &mut out);
     standing::standing_lines(desired, live, options, &deltas, !actions.is_empty(), &mut out);
     out.notes.unchanged = count(deltas.iter().filter(|d| d.is_same()).count());
-    let whole = deltas.iter().all(|d| !blocked.contains(&d.item.wanted.address) || d.is_same());
+    let covers_all = deltas.iter().all(|d| !blocked.contains(&d.item.wanted.address) || d.is_same());
     let digests = items.iter().map(|i| (&i.wanted.address, i.digest, i.wanted.protected));
-    let desired_digest = desired_digest(digests.collect());
-    finish(Whole { desired, options, desired_digest, whole }, actions, out)
+    let desired_digest = desired_digest(&digests.collect::<Vec<_>>());
+    finish(&Whole { desired, options, desired_digest, covers_all }, actions, out)
 }
 
 /// The plan where one comparison of digests told that nothing differs: the owner's digest in the workspace is
@@ -206,9 +208,9 @@ pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {
     standing::standing_lines(desired, live, options, &[], !actions.is_empty(), &mut out);
     out.notes.unchanged = count(desired.resources.len());
     out.notes.ignored = count(desired.resources.values().map(|w| w.unowned.len()).sum());
-    let rows = desired.resources.values().map(|w| (&w.address, wanted_digest(w), w.protected)).collect();
-    let desired_digest = desired_digest(rows);
-    finish(Whole { desired, options, desired_digest, whole: true }, actions, out)
+    let rows = desired.resources.values().map(|w| (&w.address, wanted_digest(w), w.protected)).collect::<Vec<_>>();
+    let desired_digest = desired_digest(&rows);
+    finish(&Whole { desired, options, desired_digest, covers_all: true }, actions, out)
 }
 
 /// What the owner's digest in the workspace is when there is nothing to do.
@@ -220,18 +222,18 @@ pub fn owner_digest(desired: &Desired) -> Digest {
 }
 
 /// As [`Desired::digest`], from digests that are known.
-fn desired_digest(rows: Vec<(&Address, Digest, bool)>) -> Digest {
-    Digest::of_json(&rows)
+fn desired_digest(rows: &[(&Address, Digest, bool)]) -> Digest {
+    Digest::of_json(rows)
 }
 
 struct Whole<'a> {
     desired: &'a Desired,
     options: &'a Options,
     desired_digest: Digest,
-    whole: bool,
+    covers_all: bool,
 }
 
-fn finish(of: Whole<'_>, actions: Vec<Action>, mut out: Gathered) -> Plan {
+fn finish(of: &Whole<'_>, actions: Vec<Action>, mut out: Gathered) -> Plan {
     out.findings
         .sort_by(|a, b| (a.effect, &a.code, &a.address, &a.message).cmp(&(b.effect, &b.code, &b.address, &b.message)));
     out.held.sort_by(|a, b| (&a.address, &a.field).cmp(&(&b.address, &b.field)));
@@ -247,7 +249,7 @@ fn finish(of: Whole<'_>, actions: Vec<Action>, mut out: Gathered) -> Plan {
         desired: of.desired_digest,
         policy: of.desired.policy.clone(),
         allowances: of.options.allowances.clone(),
-        complete: scope.is_empty() && of.whole && !refused,
+        complete: scope.is_empty() && of.covers_all && !refused,
         scope,
         ids: Ids(out.ids),
         actions,

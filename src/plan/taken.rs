@@ -25,7 +25,7 @@ impl Place<'_> {
 }
 
 /// The destination of a mount; `None` for other kinds.
-pub(super) fn mount<'a>(kind: Kind, spec: &'a Value) -> Option<Place<'a>> {
+pub(super) fn mount(kind: Kind, spec: &Value) -> Option<Place<'_>> {
     kinds::def(kind).field("mount_path")?;
     Some(Place { kind, agent: spec.get("agent")?, path: spec.get("mount_path")?.as_str()? })
 }

@@ -43,7 +43,8 @@ pub async fn snapshot<C: ControlPlane>(
     let Some(control) = control else { return Ok(Snapshot::default()) };
     let ask = Ask { control, context, me: &desired.owner };
     let owner = ask.owner().await?;
-    let equal = depth == Depth::UntilEqual && owner.digest == plan::owner_digest(desired);
+    let seeds = desired.resources.values().any(Wanted::has_seeds);
+    let equal = depth == Depth::UntilEqual && !seeds && owner.digest == plan::owner_digest(desired);
     let mut live = Live { workspace: Some(workspace(&owner)), record: record(owner), ..Live::default() };
     let wants = wants(desired);
     live.resolved = resolved(&wants, ask.resolve(&wants).await?);
@@ -104,7 +105,8 @@ fn record(owner: OwnerState) -> Option<OwnerRecord> {
 
 fn is_equal(wanted: &Wanted, live: Option<&LiveResource>) -> bool {
     let digest = Some(plan::wanted_digest(wanted));
-    live.is_some_and(|l| l.summary.live_digest == digest && l.summary.applied_digest == digest)
+    let equal = |l: &LiveResource| l.summary.live_digest == digest && l.summary.applied_digest == digest;
+    live.is_some_and(equal) && !wanted.has_seeds()
 }
 
 fn is_gone(live: &LiveResource) -> bool {

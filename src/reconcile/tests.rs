@@ -194,6 +194,19 @@ async fn one_request_tells_that_nothing_differs() {
 }
 
 #[tokio::test]
+async fn a_store_with_seeds_is_read_though_its_digests_are_equal() {
+    let mut store = wanted(Kind::MemoryStore, "s", json!({"name": "s"}));
+    store.seeded = vec!["contents./start.md".into()];
+    store.unowned = store.seeded.clone();
+    let live = summary("MemoryStore/s", Some(store.digest()));
+    let d = desired(vec![store, agent("a")]);
+    let world = World::new(plan::owner_digest(&d), vec![live, summary("Agent/a", Some(agent("a").digest()))]);
+    let s = look(&world, &d).await;
+    assert!(!s.same);
+    assert_eq!(world.bodies(), [vec!["memstore_s".to_owned()]]);
+}
+
+#[tokio::test]
 async fn a_reference_that_is_gone_is_no_reason_to_stop_early() {
     let skills = json!([{"skill": "acme/nobody:Skill/tone", "follow": "latest"}]);
     let d = desired(vec![wanted(Kind::Agent, "a", json!({"name": "a", "model": "m", "skills": skills}))]);

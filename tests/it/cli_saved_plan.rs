@@ -35,7 +35,8 @@ fn a_skill_that_changed_after_planning_sends_nothing_and_a_prompt_is_in_the_plan
     s.run(&["plan", "-o", "p.json"]).code(0);
     s.edit("skills/triage/SKILL.md", "Ask what", "Ask when");
     let ran = s.run(&["apply", "--plan", "p.json"]).code(4);
-    assert!(ran.err.contains("plan.content_missing"), "{}", ran.err);
+    assert!(ran.err.contains("plan.content_missing") && ran.err.contains("skills/triage/SKILL.md"), "{}", ran.err);
+    assert!(s.run(&["history"]).code(1).err.contains("cli.no_workspace") || !s.run(&["get"]).out.contains("Agent"));
     s.edit("skills/triage/SKILL.md", "Ask when", "Ask what");
     s.edit("agents/billing.md", "about bills", "about nothing");
     s.run(&["apply", "--plan", "p.json"]).code(0);

@@ -199,10 +199,7 @@ fn broken(rel: &str, source: &str) -> Vec<String> {
         }
     }
     if module != "cli" {
-        // Arguments are handed over by main.
-        let args = |p: &&String| module == "main" && *p == "std::env::args_os";
-        let env = |p: &&String| names(p, "std::env") || p.starts_with("env::");
-        for path in seen.paths.iter().filter(env).filter(|p| !args(p)) {
+        for path in seen.paths.iter().filter(|p| names(p, "std::env") || p.starts_with("env::")) {
             bad.push(format!("{rel}: names {path}; only cli reads the environment"));
         }
     }

@@ -13,6 +13,7 @@ mod cli_retire;
 mod cli_saved_plan;
 mod cli_validate;
 mod codes;
+mod crash;
 mod documents;
 mod examples;
 mod generated;

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use checkfu::control::embedded::{Embedded, EmbeddedOptions};
+use checkfu::control::{ControlPlane as _, ErrorKind};
 use checkfu::model::config::Policy;
 use checkfu::model::kinds::{Applied, KINDS, Object};
 use checkfu::model::op::{self, OPERATIONS, Request, Scope, Verb};
@@ -213,6 +215,31 @@ fn a_row_holds_together() {
         );
         if o.mutates {
             assert_ne!(o.method, Verb::Get, "{}: GET does not write", o.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_embedded_workspace_answers_every_operation() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Embedded::open(&dir.path().join("workspace.db"), EmbeddedOptions::default()).unwrap();
+    let (reads, writes): (Vec<Request>, Vec<Request>) =
+        samples().into_iter().partition(|r| row(&r.name()).is_some_and(|row| !row.mutates));
+    for (i, request) in reads.into_iter().chain(writes).enumerate() {
+        let (name, has_row) = (request.name(), row(&request.name()).is_some());
+        let context = op::Context {
+            actor: "local".to_owned(),
+            owner: Some(owner()),
+            key: Some(format!("key-{i}")),
+            ..op::Context::default()
+        };
+        let answer = workspace.call(&context, request).await;
+        let code = answer.as_ref().err().map(|e| e.code);
+        assert_eq!(code == Some("operation.unknown"), !has_row, "{name}: {answer:?}");
+        assert!(answer.as_ref().err().is_none_or(|e| e.kind != ErrorKind::Internal), "{name}: {answer:?}");
+        if row(&name).is_some_and(|row| !row.mutates) {
+            let facts = workspace.call(&context, Request::AuditList(op::AuditList::default())).await.unwrap();
+            assert_eq!(facts, op::Response::Audit(Vec::new()), "{name} only reads");
         }
     }
 }

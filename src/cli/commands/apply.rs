@@ -10,8 +10,9 @@ use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{self, Session, Wish, runtime};
 use crate::cli::signals::stop_on_interrupt;
 use crate::cli::view::progress::Progress;
-use crate::cli::view::{Format, ask, receipt as view};
-use crate::diag::codes;
+use crate::cli::view::words::some_of;
+use crate::cli::view::{Format, ask, diagnostics, receipt as view};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::plan::{self, Plan};
 use crate::receipt::{Outcome, Receipt};
 use crate::reconcile::{self, ApplyOptions, Event};
@@ -85,6 +86,10 @@ fn agree(run: &Run, plan: &Plan, consent: Consent) -> Result<(), Failure> {
                 .fix("pass --yes, or name the reviewed plan with --plan FILE or --plan-digest DIGEST"));
         }
     };
+    answer(yes)
+}
+
+fn answer(yes: bool) -> Result<(), Failure> {
     if yes { Ok(()) } else { Err(Failure::new(&codes::cli::DECLINED, "not confirmed; nothing was written")) }
 }
 
@@ -153,10 +158,22 @@ fn tell(run: &Run, receipt: &Receipt) -> Exit {
         Format::Json => printer.json(receipt),
         Format::Markdown => printer.data(&view::markdown(receipt)),
     }
+    if let Some(unsettled) = unsettled(receipt) {
+        let shown = diagnostics::Options { width: printer.width };
+        let all = Diagnostics(vec![unsettled]);
+        printer.err(&diagnostics::report(&all, &diagnostics::Sources::new(), shown));
+    }
     if let Some(next) = view::next(receipt) {
         printer.talk(&next);
     }
     Exit::of_receipt(receipt)
+}
+
+/// What is not as wanted after the apply, though every action was done.
+fn unsettled(receipt: &Receipt) -> Option<Diagnostic> {
+    let places = &receipt.not_settled;
+    let message = || format!("not as wanted after the apply: {}", some_of(places));
+    (!places.is_empty()).then(|| Diagnostic::new(&codes::apply::NOT_SETTLED, message()))
 }
 
 /// Reads a saved plan.
@@ -183,4 +200,28 @@ fn of_this_project(plan: Plan, session: &Session) -> Result<Plan, Failure> {
         );
     }
     Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::view::sample;
+
+    #[test]
+    fn no_is_no() {
+        assert!(answer(true).is_ok());
+        let failure = answer(false).unwrap_err();
+        assert_eq!((failure.exit, failure.diagnostics.0[0].code.code), (Exit::Error, "cli.declined"));
+    }
+
+    #[test]
+    fn what_has_not_settled_is_named() {
+        let mut receipt = sample::receipt();
+        assert!(unsettled(&receipt).is_none());
+        receipt.not_settled = vec!["Agent/support instructions".to_owned()];
+        let told = unsettled(&receipt).unwrap();
+        assert_eq!(told.code.code, "apply.not_settled");
+        assert!(told.message.contains("Agent/support instructions"));
+        assert_eq!(Exit::of_receipt(&receipt), Exit::Partial);
+    }
 }

@@ -5,7 +5,7 @@ use crate::cli::commands::Run;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Ran;
 use crate::cli::session::load_project;
-use crate::cli::view::{Format, diagnostics, json, tables};
+use crate::cli::view::{Format, comment, diagnostics, json, tables};
 use crate::reconcile::load::Profile;
 
 /// Checks and says what was found. Nothing is written and nothing is called.
@@ -19,7 +19,8 @@ pub fn run(run: &Run, args: &Validate) -> Ran {
     let exit = if loaded.diagnostics.has_errors() { Exit::Error } else { Exit::Ok };
     match run.printer.format {
         Format::Json => run.printer.json(&json::diagnostics(&loaded.diagnostics, loaded.counts)),
-        Format::Human | Format::Markdown => {
+        Format::Markdown => run.printer.raw(&comment::diagnostics(&loaded.diagnostics)),
+        Format::Human => {
             let shown = diagnostics::Options { width: run.printer.width };
             run.printer.data(&diagnostics::report(&loaded.diagnostics, &loaded.sources, shown));
             if exit == Exit::Ok {

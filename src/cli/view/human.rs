@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use rayon::prelude::*;
+
 use crate::cli::view::diff::{Line, Mark, Part};
 use crate::cli::view::text::{clip, count, line, pad, visible};
 use crate::cli::view::values::{self, Shown};
@@ -30,9 +32,12 @@ pub fn plan(plan: &Plan, options: Options) -> String {
     actions.sort_by(|a, b| (&a.address, &a.id).cmp(&(&b.address, &b.id)));
     let verb_width = actions.iter().map(|a| a.verb.as_str().len()).max().unwrap_or(0);
     let name_width = actions.iter().map(|a| words::subject(a).len()).max().unwrap_or(0).min(44);
-    for action in &actions {
+    let shown = |action: &&Action| {
+        let mut out = String::new();
         self::action(action, verb_width, name_width, options, &mut out);
-    }
+        out
+    };
+    out.extend(actions.par_iter().map(shown).collect::<Vec<String>>());
     if !actions.is_empty() {
         out.push('\n');
     }

@@ -25,8 +25,9 @@ pub fn plan(plan: &Plan) -> String {
     let mut left = Left::default();
     findings(plan, &mut out, &mut left);
     let (retired, others): (Vec<&Action>, Vec<&Action>) = sorted(plan).into_iter().partition(|a| words::retires(a));
-    rows("Retirements", &retired, &mut out, &mut left);
-    rows("Changes", &others, &mut out, &mut left);
+    let mut details = room_for_details(plan, out.len());
+    rows("Retirements", &retired, &mut out, &mut left, &mut details);
+    rows("Changes", &others, &mut out, &mut left, &mut details);
     held(plan, &mut out, &mut left);
     left.tell(&mut out);
     out
@@ -37,6 +38,7 @@ pub fn plan(plan: &Plan) -> String {
 struct Left {
     findings: usize,
     held: usize,
+    details: usize,
     actions: BTreeMap<Verb, usize>,
 }
 
@@ -45,6 +47,9 @@ impl Left {
         let mut parts: Vec<String> = self.actions.iter().map(|(verb, n)| format!("{n} {}", verb.as_str())).collect();
         if self.findings > 0 {
             parts.push(count(self.findings, "finding"));
+        }
+        if self.details > 0 {
+            parts.push(format!("what changes in {}", count(self.details, "resource")));
         }
         if self.held > 0 {
             parts.push(format!("{} held", self.held));
@@ -189,8 +194,15 @@ fn held(plan: &Plan, out: &mut String, left: &mut Left) {
     section.close();
 }
 
+/// Bytes for what changes in a resource: what the rows of all resources leave, at least a third.
+fn room_for_details(plan: &Plan, used: usize) -> usize {
+    let space = BUDGET.saturating_sub(used + TAIL);
+    let rows: usize = plan.actions.iter().map(|a| row(a).len()).sum();
+    space.saturating_sub(rows).max(space / 3)
+}
+
 /// Rows with their details, without them where they do not fit, counted where even that does not fit.
-fn rows(title: &str, actions: &[&Action], out: &mut String, left: &mut Left) {
+fn rows(title: &str, actions: &[&Action], out: &mut String, left: &mut Left, room: &mut usize) {
     let mut section = Section { out, title, open: false };
     for action in actions {
         let row = row(action);
@@ -199,7 +211,12 @@ fn rows(title: &str, actions: &[&Action], out: &mut String, left: &mut Left) {
             continue;
         }
         let details = details(action);
-        if !section.push(&format!("{row}{details}")) {
+        if details.len() <= *room && section.push(&format!("{row}{details}")) {
+            *room -= details.len();
+        } else {
+            // The first that does not fit ends the details: an order that can be followed.
+            *room = 0;
+            left.details += usize::from(!details.is_empty());
             section.push(&row);
         }
     }
@@ -290,7 +307,7 @@ pub fn code(text: &str) -> String {
 }
 
 /// User text in a sentence: markup and HTML are shown, mentions and links are broken.
-fn prose(text: &str) -> String {
+pub fn prose(text: &str) -> String {
     let mut out = String::new();
     for c in line(text).chars() {
         match c {
@@ -314,7 +331,7 @@ fn prose(text: &str) -> String {
 }
 
 /// A fenced block whose fence is longer than any run of backticks in it.
-fn fence(language: &str, body: &str) -> String {
+pub fn fence(language: &str, body: &str) -> String {
     let body = visible(body.trim_end(), true);
     let longest = body.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let ticks = "`".repeat((longest + 1).max(3));
@@ -322,7 +339,7 @@ fn fence(language: &str, body: &str) -> String {
 }
 
 /// Two blanks in front of each line, so that a block belongs to the list item above it.
-fn indent(text: &str) -> String {
+pub fn indent(text: &str) -> String {
     text.lines().map(|l| format!("  {l}\n")).collect::<Vec<_>>().concat()
 }
 

@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod catalog;
+pub mod comment;
 pub mod diagnostics;
 pub mod diff;
 pub mod excerpt;

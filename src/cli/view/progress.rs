@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::cli::view::Printer;
 use crate::cli::view::text::{clip, line};
@@ -30,8 +30,12 @@ impl<'a> Progress<'a> {
     pub fn new(printer: &'a Printer, total: usize) -> Self {
         let bar = printer.can_draw().then(|| {
             let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(10));
-            if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos} of {len}  {per_sec}  {wide_msg}") {
-                bar.set_style(style.progress_chars("━╸ "));
+            if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos} of {len}  {rate}  {wide_msg}") {
+                let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                    // A terminal that cannot be written is noticed elsewhere.
+                    let _ = write!(out, "{:.0}/s", state.per_sec());
+                };
+                bar.set_style(style.with_key("rate", rate).progress_chars("━╸ "));
             }
             bar
         });

@@ -128,7 +128,7 @@ fn live_digest(conn: &Conn, r: &Resource, body: Object, applied: Option<&Applied
     if canonical == applied.spec {
         return Ok(r.applied_digest);
     }
-    Ok(Some(owned_digest(r.kind, &canonical, &applied)))
+    Ok(Some(owned_digest(r.kind, &canonical, applied)))
 }
 
 /// Owner or address of a resource changed, so what refers to it reads otherwise now.

@@ -58,18 +58,18 @@ pub(super) fn check(action: &Action, index: &Index<'_>, problems: &mut Vec<Strin
 }
 
 fn verb_fits(action: &Action) -> bool {
-    match (&action.step, action.verb) {
-        (Step::Create { replaces: None, .. }, Verb::Create) => true,
-        (Step::Create { replaces: Some(_), .. }, Verb::Replace) => true,
-        (Step::Update { .. }, Verb::Update | Verb::Repoint) => true,
-        (Step::Publish { .. } | Step::WriteContents { .. }, Verb::Publish) => true,
-        (Step::Protect { on: true, .. }, Verb::Protect) => true,
-        (Step::Protect { on: false, .. }, Verb::Unprotect) => true,
-        (Step::Retire { .. }, Verb::Retire) => true,
-        (Step::Record { .. }, Verb::Record) => true,
-        (Step::Policy { .. }, Verb::Policy) => true,
-        _ => false,
-    }
+    matches!(
+        (&action.step, action.verb),
+        (Step::Create { replaces: None, .. }, Verb::Create)
+            | (Step::Create { replaces: Some(_), .. }, Verb::Replace)
+            | (Step::Update { .. }, Verb::Update | Verb::Repoint)
+            | (Step::Publish { .. } | Step::WriteContents { .. }, Verb::Publish)
+            | (Step::Protect { on: true, .. }, Verb::Protect)
+            | (Step::Protect { on: false, .. }, Verb::Unprotect)
+            | (Step::Retire { .. }, Verb::Retire)
+            | (Step::Record { .. }, Verb::Record)
+            | (Step::Policy { .. }, Verb::Policy)
+    )
 }
 
 fn condition_fits(action: &Action) -> bool {

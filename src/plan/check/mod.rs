@@ -101,7 +101,7 @@ fn edges(action: &Action, index: &Index<'_>, problems: &mut Vec<String>) {
         match index.place.get(need.as_str()) {
             None => problems.push(format!("{}: depends on `{need}`, which is not in the plan", action.id)),
             Some(at) if *at >= here => {
-                problems.push(format!("{}: comes before `{need}`, on which it depends", action.id))
+                problems.push(format!("{}: comes before `{need}`, on which it depends", action.id));
             }
             Some(_) => {}
         }

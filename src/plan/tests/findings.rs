@@ -320,7 +320,9 @@ fn what_this_version_cannot_do_is_said() {
     desired.accept = vec![accept("Agent/a"), accept("Agent/b")];
     let plan = world.plan(&desired);
     let mut count = std::collections::BTreeMap::new();
-    codes(&plan).into_iter().for_each(|c| *count.entry(c).or_insert(0) += 1);
+    for code in codes(&plan) {
+        *count.entry(code).or_insert(0) += 1;
+    }
     let want = [("plan.conflict", 1), ("plan.nothing_left", 3), ("plan.unsupported", 4)];
     assert_eq!(count.into_iter().collect::<Vec<_>>(), want);
     assert_eq!(exit_code(&plan), 1);

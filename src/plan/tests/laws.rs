@@ -66,7 +66,9 @@ fn random_project(dice: &mut Dice) -> Desired {
         let mode = dice.one(&["enforce", "upkeep", "seed"]);
         let memories: Vec<(&str, &str)> = ["/p/a", "/p/b", "/p/c"]
             .into_iter()
-            .filter_map(|p| dice.often(6).then(|| (p, dice.one(&["1", "2"]))))
+            .map(|p| (p, dice.one(&["1", "2"]), dice.often(6)))
+            .filter(|(_, _, there)| *there)
+            .map(|(p, text, _)| (p, text))
             .collect();
         desired.put_store(name, &[("/p", mode)], &memories);
         for agent in &agents {
@@ -167,7 +169,9 @@ fn a_thousand_worlds() {
         assert_eq!(plan::check(&lean), Vec::<String>::new(), "case {case}");
         assert_eq!(lean.digest, plan.digest, "case {case}: bodies that are not needed change nothing");
         assert_eq!(write(&plan), write(&world.plan_with(&shuffled(&second), &options)), "case {case}");
-        assert_eq!(write(&plan::read(write(&plan).as_bytes()).unwrap()), write(&plan), "case {case}");
+        if case % 10 == 0 {
+            assert_eq!(write(&plan::read(write(&plan).as_bytes()).unwrap()), write(&plan), "case {case}");
+        }
         actions += plan.actions.len();
         with_held += usize::from(!plan.held.is_empty());
         if !plan.applyable {

@@ -45,7 +45,8 @@ fn three(path: &str, applied: &str, live: &str, wanted: &str, revert: bool) -> P
 fn all_rows() {
     use Cause::{File, Live};
     // applied, live, wanted (empty = absent), revert → the action's verb and cause, or what is held
-    let rows: &[(&str, &str, &str, bool, Option<(Verb, Cause)>, Option<bool>, u8)] = &[
+    type Row<'a> = (&'a str, &'a str, &'a str, bool, Option<(Verb, Cause)>, Option<bool>, u8);
+    let rows: &[Row<'_>] = &[
         ("x", "x", "x", false, None, None, 0),
         ("x", "x", "y", false, Some((Verb::Update, File)), None, 2),
         ("x", "x", "", false, Some((Verb::Update, File)), None, 2),

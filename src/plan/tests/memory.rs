@@ -38,7 +38,8 @@ fn one(mode: &str, live: Option<&str>, wanted: Option<&str>) -> Plan {
 #[test]
 fn modes_by_three_values() {
     // mode, live, wanted → written, kept
-    let rows: &[(&str, Option<&str>, Option<&str>, &[&str], u32)] = &[
+    type Row<'a> = (&'a str, Option<&'a str>, Option<&'a str>, &'a [&'a str], u32);
+    let rows: &[Row<'_>] = &[
         ("enforce", Some("1"), Some("1"), &[], 0),
         ("enforce", Some("1"), Some("2"), &["+/p/a"], 0),
         ("enforce", Some("9"), Some("1"), &["+/p/a"], 0),

@@ -1,6 +1,7 @@
 //! The laws of ARCHITECTURE.md as properties of random projects, through the library, on embedded workspaces.
 //! Clock and ids are seeded. `PROPTEST_CASES` changes how many cases each law gets.
 
+mod files;
 mod outside;
 mod project;
 mod world;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use checkfu::plan::{Action, Options, Plan, Verb};
 use checkfu::receipt::{Outcome, Receipt};
+use checkfu::reconcile::load::{LoadOptions, load};
 use checkfu::reconcile::{Depth, snapshot};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestRng, TestRunner};
@@ -206,4 +208,29 @@ fn judge(plan: &Plan, receipt: &Receipt, moved: &Moved) {
         }
         broken |= !retires(action) && now != "done";
     }
+}
+
+/// Law 2: in which file, in which order, with which comments it is written changes no digest.
+#[test]
+fn order_and_comments_change_no_digest() {
+    let seeds = (1..u64::MAX, 1..u64::MAX);
+    law("shuffle", (project(), seeds), |(project, (one, other))| {
+        let loaded = |seed: u64| {
+            let dir = temporary();
+            files::write(&project, dir.path(), &mut files::Dice(seed));
+            let options = LoadOptions { profile: None, today: options().today };
+            let loaded = load(dir.path(), &options).unwrap_or_else(|e| panic!("{:#?}", e.diagnostics));
+            assert!(!loaded.diagnostics.has_errors(), "{:#?}", loaded.diagnostics);
+            loaded.desired.unwrap()
+        };
+        let (one, other) = (loaded(one), loaded(other));
+        assert_eq!(one.digest(), other.digest());
+        let new = checkfu::live::Live::default();
+        let plan = |desired| checkfu::plan::plan(desired, &new, &options());
+        let (one, other) = (plan(&one), plan(&other));
+        assert_eq!(one.digest, other.digest);
+        let digests = |p: &Plan| p.actions.iter().map(|a| (a.id.clone(), a.digest)).collect::<Vec<_>>();
+        assert_eq!(digests(&one), digests(&other));
+        assert!(one.actions.len() > project.agents.len());
+    });
 }

@@ -206,11 +206,13 @@ impl Store {
     }
 }
 
-fn text(i: u8) -> String {
+/// A text, by number.
+pub(super) fn text(i: u8) -> String {
     format!("text {i}\n")
 }
 
-fn skill_files(i: u8, files: &BTreeMap<u8, u8>) -> BTreeMap<String, String> {
+/// The files of a skill.
+pub(super) fn skill_files(i: u8, files: &BTreeMap<u8, u8>) -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = files.iter().map(|(k, v)| (format!("r/{k}.md"), text(*v))).collect();
     all.insert("SKILL.md".to_owned(), format!("---\nname: s{i}\ndescription: d\n---\n"));
     all

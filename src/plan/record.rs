@@ -1,0 +1,69 @@
+//! What is recorded as applied once an action is done.
+
+use serde_json::{Map, Value};
+
+use crate::model::kinds::Change;
+use crate::plan::compare::{Delta, Outcome};
+
+/// Is there something to record, though nothing is sent?
+pub(super) fn settles(delta: &Delta<'_>) -> bool {
+    let field = |o: Outcome| matches!(o, Outcome::Settle | Outcome::Send(_));
+    delta.unowned_moved
+        || delta.fields.iter().any(|f| field(f.outcome))
+        || delta.memories.as_ref().is_some_and(|m| m.settle)
+}
+
+/// What is recorded as applied: what is wanted; a held field keeps its old applied value.
+pub(super) fn recorded(delta: &Delta<'_>) -> Value {
+    let mut spec = delta.item.spec.clone().into_owned();
+    for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
+        set(&mut spec, &f.path, f.field.name, f.applied.cloned());
+    }
+    match &delta.memories {
+        Some(memories) => with_contents(spec, memories.recorded.clone()),
+        None => spec,
+    }
+}
+
+/// As `done`, with what is published later as it was applied before.
+pub(super) fn before_publish(delta: &Delta<'_>, done: &Value) -> Value {
+    let mut spec = done.clone();
+    let applied = delta.item.body().map(|b| &b.applied.spec);
+    for field in delta.item.def.fields.iter().filter(|f| f.change == Change::Publish) {
+        set(&mut spec, field.name, field.name, applied.and_then(|a| a.get(field.name)).cloned());
+    }
+    spec
+}
+
+fn set(spec: &mut Value, path: &str, field: &str, value: Option<Value>) {
+    let Value::Object(top) = spec else { return };
+    let key = path.strip_prefix(field).and_then(|rest| rest.strip_prefix('.'));
+    match (key, value) {
+        (None, Some(value)) => {
+            top.insert(field.to_owned(), value);
+        }
+        (None, None) => {
+            top.remove(field);
+        }
+        (Some(key), Some(value)) => {
+            let map = top.entry(field.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(map) = map {
+                map.insert(key.to_owned(), value);
+            }
+        }
+        (Some(key), None) => {
+            if let Some(Value::Object(map)) = top.get_mut(field) {
+                map.remove(key);
+                if map.is_empty() {
+                    top.remove(field);
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn with_contents(mut spec: Value, contents: Map<String, Value>) -> Value {
+    let contents = (!contents.is_empty()).then_some(Value::Object(contents));
+    set(&mut spec, "contents", "contents", contents);
+    spec
+}
