@@ -322,5 +322,5 @@ impl Reading<'_> {
 #[cfg(test)]
 mod tests;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod cases;
