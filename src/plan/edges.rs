@@ -177,6 +177,7 @@ fn between_retirements(
     going: &BTreeMap<&Address, Vec<String>>,
     edges: &mut Vec<(String, String)>,
 ) {
+    let by_id: BTreeMap<&str, String> = retired.iter().map(|r| (r.live.summary.id.as_str(), r.action())).collect();
     let mut unread: BTreeMap<u8, Vec<String>> = BTreeMap::new();
     let mut layers: BTreeMap<u8, Vec<String>> = BTreeMap::new();
     for r in retired {
@@ -186,10 +187,13 @@ fn between_retirements(
             continue;
         };
         for reference in refs {
-            let Target::Own(address) = &reference.target else { continue };
-            for retirement in going.get(address).into_iter().flatten() {
-                edges.push((retirement.clone(), r.action()));
-            }
+            let uses: &[String] = match &reference.target {
+                Target::Own(address) => going.get(address).map(Vec::as_slice).unwrap_or_default(),
+                // What was superseded is used by its id; the address is another's now.
+                Target::Id(_, id) => by_id.get(id.as_str()).map(std::slice::from_ref).unwrap_or_default(),
+                Target::Foreign(..) => &[],
+            };
+            edges.extend(uses.iter().map(|retirement| (retirement.clone(), r.action())));
         }
     }
     // References that were not read may point at any later layer. One action of a layer waits for all of them,
