@@ -77,7 +77,7 @@ impl Failure {
             (Some(code), _) => {
                 let mut failure = Self::caused(code, error).exit(Exit::of_reconcile(error));
                 if let ReconcileError::Apply(ApplyError::ContentMissing { problems }) = error {
-                    failure = problems.iter().take(MOST_PROBLEMS).fold(failure, |f, problem| f.hint(problem));
+                    failure = problems.iter().take(MOST_PROBLEMS).fold(failure, Failure::hint);
                 }
                 failure
             }

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn config(targets: serde_json::Value, default: Option<&str>) -> Config {
+    fn config(targets: &serde_json::Value, default: Option<&str>) -> Config {
         serde_json::from_value(json!({
             "apiVersion": "checkfu.com/v1", "kind": "Config", "authoring_owner": "acme/x",
             "targets": targets, "default_target": default,
@@ -95,15 +95,15 @@ mod tests {
         let two = json!({"a": {"kind": "embedded", "path": "a.db"}, "b": {"kind": "embedded", "path": "../b.db"}});
         let of = |config: &Config, asked| choose(config, asked, Path::new("/p/q")).map(|p| p.path);
         let code = |r: Result<PathBuf, Failure>| r.unwrap_err().diagnostics.0[0].code.code;
-        assert_eq!(of(&config(two.clone(), Some("a")), Some("b")).unwrap(), Path::new("/p/b.db"));
-        assert_eq!(of(&config(two.clone(), Some("a")), None).unwrap(), Path::new("/p/q/a.db"));
-        assert_eq!(code(of(&config(two.clone(), None), None)), "cli.target_unknown");
-        assert_eq!(code(of(&config(two, None), Some("c"))), "cli.target_unknown");
+        assert_eq!(of(&config(&two, Some("a")), Some("b")).unwrap(), Path::new("/p/b.db"));
+        assert_eq!(of(&config(&two, Some("a")), None).unwrap(), Path::new("/p/q/a.db"));
+        assert_eq!(code(of(&config(&two, None), None)), "cli.target_unknown");
+        assert_eq!(code(of(&config(&two, None), Some("c"))), "cli.target_unknown");
         assert_eq!(
-            of(&config(json!({"x": {"kind": "embedded"}}), None), None).unwrap(),
+            of(&config(&json!({"x": {"kind": "embedded"}}), None), None).unwrap(),
             Path::new("/p/q/.checkfu/workspace.db")
         );
         let server = json!({"s": {"kind": "checkfu", "url": "https://x", "token": {"env": "T"}}});
-        assert_eq!(code(of(&config(server, None), None)), "cli.target_unsupported");
+        assert_eq!(code(of(&config(&server, None), None)), "cli.target_unsupported");
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::civil::Date;
+use serde_json::Value;
 
 use crate::desired::declare::unique;
 use crate::desired::needs::Bundle;
@@ -64,7 +65,7 @@ pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
         let unowned = modes::unowned(&document, today, &mut found);
         let refs = (kinds::def(document.address.kind).refs)(&built.spec);
         references::check(&document, &refs, &declared, config, &mut found);
-        halves.push(Half { document: without_texts(document), built, unowned, refs });
+        halves.push(Half { document: pruned(document, &refs), built, unowned, refs });
     }
 
     let edges: cycles::Edges<'_> =
@@ -95,10 +96,12 @@ pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
     (Some(desired), found)
 }
 
-/// The canonical form has the texts; the authored ones are not kept a second time.
-fn without_texts(mut document: Document) -> Document {
-    if let Some(slot @ serde_json::Value::String(_)) = document.spec.get_mut("instructions") {
-        *slot = serde_json::Value::Null;
+/// From here on the canonical form counts; of the authored one, only the fields with references are looked at
+/// again, to find where they are written. Thousands of prompts are not kept twice.
+fn pruned(mut document: Document, refs: &[Ref]) -> Document {
+    match &mut document.spec {
+        Value::Object(spec) if !refs.is_empty() => spec.retain(|field, _| refs.iter().any(|r| r.field == field)),
+        spec => *spec = Value::Null,
     }
     document
 }

@@ -158,7 +158,7 @@ fn writeback_git(rows: &Rows<'_>) -> Vec<Diagnostic> {
 fn skills_need_read(rows: &Rows<'_>) -> Vec<Diagnostic> {
     let agents = rows.iter().filter(|(a, _)| a.kind == Kind::Agent);
     agents
-        .filter(|(_, a)| is_given(a.spec.get("skills")) && !has_read(a.document))
+        .filter(|(_, a)| is_given(a.spec.get("skills")) && !has_read(a.spec))
         .map(|(address, a)| {
             let message = format!("{address} has skills and no `read` tool to read them with");
             let d = Diagnostic::new(&code::READ_TOOL, message).at(a.document.locate("/skills", true), "");
@@ -167,9 +167,9 @@ fn skills_need_read(rows: &Rows<'_>) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// As written: the canonical form drops what is the default.
-fn has_read(agent: &Document) -> bool {
-    let tools = agent.spec.get("tools").and_then(Value::as_array);
+/// What is absent is enabled.
+fn has_read(agent: &Value) -> bool {
+    let tools = agent.get("tools").and_then(Value::as_array);
     tools.into_iter().flatten().filter(|t| text(t, "type") == Some("agent_toolset_20260401")).any(|t| {
         let enabled = |v: &Value| v.get("enabled").and_then(Value::as_bool);
         let default = t.get("default_config").and_then(enabled).unwrap_or(true);

@@ -50,7 +50,7 @@ impl Files {
         for (path, text) in &self.files {
             let form = match path.rsplit('/').next().unwrap() {
                 "SKILL.md" => Form::Skill,
-                name if name.ends_with(".md") => Form::AgentMarkdown,
+                _ if path.starts_with("agents/") => Form::AgentMarkdown,
                 _ => Form::Yaml,
             };
             let (more, said) = manifest::parse(form, &LineIndex::new(*path, text.as_str()));

@@ -41,7 +41,7 @@ pub struct Loaded {
     pub desired: Option<Desired>,
     /// Everything found, sorted.
     pub diagnostics: Diagnostics,
-    /// Texts that diagnostics and plans may quote, by project path.
+    /// The texts of the files that diagnostics point into, by project path.
     pub sources: BTreeMap<String, Arc<str>>,
     /// How many resources are declared, by kind.
     pub counts: BTreeMap<Kind, usize>,
@@ -93,6 +93,8 @@ pub fn load(dir: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     found.extend(resolved);
     found.sort();
     let desired = desired.filter(|_| !failed);
+    let quoted: BTreeSet<Arc<str>> = found.0.iter().flat_map(|d| &d.labels).map(|l| l.at.file.clone()).collect();
+    sources.retain(|file, _| quoted.contains(file.as_str()));
     Ok(Loaded { config: config.config, desired, diagnostics: found, sources, counts, project })
 }
 
@@ -320,5 +322,5 @@ impl Reading<'_> {
 #[cfg(test)]
 mod tests;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod cases;

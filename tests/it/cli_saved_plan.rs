@@ -36,7 +36,7 @@ fn a_skill_that_changed_after_planning_sends_nothing_and_a_prompt_is_in_the_plan
     s.edit("skills/triage/SKILL.md", "Ask what", "Ask when");
     let ran = s.run(&["apply", "--plan", "p.json"]).code(4);
     assert!(ran.err.contains("plan.content_missing") && ran.err.contains("skills/triage/SKILL.md"), "{}", ran.err);
-    assert!(s.run(&["history"]).code(1).err.contains("cli.no_workspace") || !s.run(&["get"]).out.contains("Agent"));
+    assert_eq!(s.run(&["history", "--json"]).code(0).json()["applies"], Value::Array(Vec::new()));
     s.edit("skills/triage/SKILL.md", "Ask when", "Ask what");
     s.edit("agents/billing.md", "about bills", "about nothing");
     s.run(&["apply", "--plan", "p.json"]).code(0);

@@ -142,7 +142,7 @@ pub(crate) fn skill(name: &str, body: &str) -> String {
 
 /// Forty lines.
 pub(crate) fn prompt() -> String {
-    (1..=40).map(|i| format!("Rule {i}: be kind and answer in short sentences.\n")).collect()
+    (1..=40).map(|i| format!("Rule {i}: be kind and answer in short sentences.\n")).collect::<Vec<_>>().concat()
 }
 
 /// Two agents that pin a skill, one that follows it.

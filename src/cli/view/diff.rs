@@ -284,7 +284,7 @@ mod tests {
     }
 
     fn prompt() -> String {
-        (1..=40).map(|i| format!("Rule {i}: be kind and answer in short sentences.\n")).collect()
+        (1..=40).map(|i| format!("Rule {i}: be kind and answer in short sentences.\n")).collect::<Vec<_>>().concat()
     }
 
     #[test]

@@ -90,7 +90,7 @@ fn file(path: &str, verb: FileVerb, size: u64) -> FileChange {
 
 /// Forty lines.
 pub fn prompt() -> String {
-    (1..=40).map(|i| format!("Rule {i}: be kind and answer in short sentences.\n")).collect()
+    (1..=40).map(|i| format!("Rule {i}: be kind and answer in short sentences.\n")).collect::<Vec<_>>().concat()
 }
 
 /// A plan with one of most things.
