@@ -384,7 +384,13 @@ impl Applied {
 /// that `applied` does not hold, and memories that are neither in `applied` nor under an `enforce` prefix.
 /// Live = applied = wanted exactly when there is nothing to do and nothing to report.
 pub fn owned_digest(kind: Kind, canonical: &Value, applied: &Applied) -> Digest {
-    Digest::of_json(&owned_part(kind, canonical, applied))
+    let part = owned_part(kind, canonical, applied);
+    if applied.unowned.is_empty() {
+        return Digest::of_json(&part);
+    }
+    // A field that the file never had may be owned again: then the list alone says that there is a difference.
+    let unowned: BTreeSet<&String> = applied.unowned.iter().collect();
+    Digest::of_json(&(part, unowned))
 }
 
 /// The value that [`owned_digest`] is over.
