@@ -36,9 +36,7 @@ pub(super) fn claim(tx: &Tx<'_>, request: &Claim) -> Result<Effect> {
 /// The acting owner gives it up; it stays live.
 pub(super) fn release(tx: &Tx<'_>, request: &Authoring) -> Result<Effect> {
     let mut r = mine(tx, request)?;
-    if let Some(owner) = &r.owner {
-        owner::forget_digest(tx.conn, owner)?;
-    }
+    leave(tx, &r)?;
     digests::clear_authoring(&mut r);
     finish(tx, r, true)
 }
@@ -56,7 +54,7 @@ pub(super) fn transfer(tx: &Tx<'_>, request: &Transfer) -> Result<Effect> {
         return Err(conflict("superseded", format!("{} waits to be retired", r.id)));
     }
     free(tx, &request.to, &request.address, &r)?;
-    owner::forget_digest(tx.conn, &request.from)?;
+    leave(tx, &r)?;
     r.address = Some(request.address.clone());
     if request.to != request.from {
         let applied = as_seen_by(tx, &r, &request.to)?;
@@ -157,6 +155,14 @@ fn mine(tx: &Tx<'_>, request: &Authoring) -> Result<Resource> {
         Some(_) => Err(owned_elsewhere(&r)),
         None => Err(owner_required(format!("{} has no owner", r.id))),
     }
+}
+
+/// A resource leaves its address. It is noted there as the last one that did, as a retired one is: a later
+/// create at the address is another one than the create that made this, and must not be answered from its record.
+fn leave(tx: &Tx<'_>, r: &Resource) -> Result<()> {
+    let (Some(owner), Some(address)) = (&r.owner, &r.address) else { return Ok(()) };
+    rows::put_retired(tx.conn, owner, address, &r.id)?;
+    Ok(owner::forget_digest(tx.conn, owner)?)
 }
 
 /// Is an address free for this resource?

@@ -104,8 +104,8 @@ fn claim_at_birth(tx: &Tx<'_>, r: &mut Resource, claim: &ClaimOf, request: &Crea
     }
     if !replaces && request.absent_since != last {
         let message = match &last {
-            Some(id) => format!("{id} was retired at {} of {owner} since", claim.address),
-            None => format!("nothing was ever retired at {} of {owner}", claim.address),
+            Some(id) => format!("{id} left {} of {owner} since", claim.address),
+            None => format!("nothing ever left {} of {owner}", claim.address),
         };
         return Err(stale(message, last));
     }

@@ -22,7 +22,7 @@ enum Lie {
     /// Says that it did this, and does not.
     Forgets(&'static str),
     /// Right after this, somebody else sends that.
-    Then(&'static str, Request),
+    Then(&'static str, Box<Request>),
     /// After this, reads fail.
     Closes(&'static str),
     /// Answers this with nothing.
@@ -75,7 +75,7 @@ impl ControlPlane for Liar {
         match lie {
             Lie::Then(_, request) => {
                 let outsider = Context { admin: true, break_glass: Some("fire".into()), ..Context::default() };
-                self.inner.call(&outsider, request).await.unwrap();
+                self.inner.call(&outsider, *request).await.unwrap();
             }
             Lie::Closes(_) => *self.closed.lock().unwrap() = true,
             _ => {}
@@ -134,11 +134,11 @@ async fn settled() -> Liar {
 }
 
 fn id_of(plan: &Plan) -> String {
-    let ids = plan
+    let mut ids = plan
         .actions
         .iter()
         .filter_map(|a| if let crate::plan::Step::Update { id, .. } = &a.step { Some(id) } else { None });
-    ids.cloned().next().unwrap()
+    ids.next().cloned().unwrap()
 }
 
 #[tokio::test]
@@ -207,7 +207,7 @@ async fn what_another_moved_since_is_another_matter() {
     let body: Object = json!({"system": "three"}).as_object().cloned().unwrap();
     let at = Expect { id: id_of(&plan), version: None };
     let update = Update { kind: Kind::Agent, at, body, applied: None };
-    liar.lies(Lie::Then("applies.end", Request::Update(update)));
+    liar.lies(Lie::Then("applies.end", Box::new(Request::Update(update))));
     let receipt = carried_out(&liar, &plan, &d).await.unwrap();
     assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
 }
@@ -222,7 +222,7 @@ async fn memories_that_another_wrote_since_are_the_next_plans() {
     let id = receipt.lines.iter().find_map(|l| l.id.clone().filter(|id| id.starts_with("memstore_"))).unwrap();
     let write = |content: &str| {
         let (path, content) = ("/x/a.md".to_owned(), content.to_owned());
-        Request::MemoryWrite(MemoryWrite { id: id.clone(), path, content, expect: None })
+        Box::new(Request::MemoryWrite(MemoryWrite { id: id.clone(), path, content, expect: None }))
     };
     liar.lies(Lie::Then("authoring.owner", write("by kim")));
     planned(&liar, &d).await;

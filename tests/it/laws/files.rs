@@ -108,7 +108,7 @@ fn manifests(project: &Project) -> Vec<Value> {
         let memory = agent.stores.keys().filter(|m| project.stores.contains_key(m));
         let memory: Vec<Value> =
             memory.map(|m| json!({"store": format!("m{m}"), "at": format!("/mnt/memory/{m}")})).collect();
-        let trees = agent.trees.keys().filter(|t| project.trees.contains_key(t));
+        let trees = agent.trees.iter().filter(|t| project.trees.contains_key(t));
         let trees: Vec<Value> =
             trees.map(|t| json!({"tree": format!("t{t}"), "at": format!("/workspace/{t}")})).collect();
         let tools = json!([{"type": "agent_toolset_20260401"}]);

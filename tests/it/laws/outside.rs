@@ -1,6 +1,6 @@
 //! What others do to a workspace between a plan and its apply.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use checkfu::model::op::{
     BlobPut, ContentOf, Expect, GetOf, MemoryList, MemoryWrite, Publish, Request, Response, Update,
@@ -17,7 +17,7 @@ pub(super) type Moved = BTreeMap<String, String>;
 
 /// Moves what some actions of a plan were planned against; `which` says of every nth action whether.
 pub(super) async fn disturb(world: &World, plan: &Plan, which: &[bool]) -> Moved {
-    let mut versions = BTreeMap::new();
+    let mut versions = BTreeSet::new();
     let mut moved = Moved::new();
     for (action, _) in plan.actions.iter().zip(which.iter().cycle()).filter(|(_, hit)| **hit) {
         let (Some(id), Some(address)) = (live_id(action), &action.address) else { continue };
@@ -27,14 +27,14 @@ pub(super) async fn disturb(world: &World, plan: &Plan, which: &[bool]) -> Moved
             let write = MemoryWrite { id: id.clone(), path: path.clone(), content, expect: None };
             world.outside(Request::MemoryWrite(write)).await.unwrap();
             moved.insert(action.id.clone(), id);
-        } else if versions.insert(id.clone(), ()).is_none() {
+        } else if versions.insert(id.clone()) {
             raise(world, address.kind, &id).await;
         }
     }
     // Whatever names a version of a resource that was raised is stale, whichever action was meant.
     for action in &plan.actions {
         let by_version = matches!(action.precondition, Precondition::Version { .. } | Precondition::Authoring { .. });
-        if let Some(id) = live_id(action).filter(|id| by_version && versions.contains_key(id)) {
+        if let Some(id) = live_id(action).filter(|id| by_version && versions.contains(id)) {
             moved.insert(action.id.clone(), id);
         }
     }

@@ -1,6 +1,6 @@
 //! Small random projects, and what each wants of a workspace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use checkfu::control::{BlobError, Blobs};
 use checkfu::desired::{Desired, Wanted, WantedFile};
@@ -10,7 +10,7 @@ use checkfu::model::kinds;
 use checkfu::model::op::Source;
 use checkfu::model::tree::{Entry, FileSet};
 use checkfu::model::{Address, Digest, Kind, Owner};
-use proptest::collection::btree_map;
+use proptest::collection::{btree_map, btree_set};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub(super) struct Agent {
     pub(super) skills: BTreeMap<u8, Use>,
     /// Store → are there instructions for it?
     pub(super) stores: BTreeMap<u8, bool>,
-    pub(super) trees: BTreeMap<u8, ()>,
+    pub(super) trees: BTreeSet<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ fn agent() -> impl Strategy<Value = Agent> {
         proptest::option::of(0..2u8),
         uses,
         btree_map(0..2u8, any::<bool>(), 0..3),
-        btree_map(0..2u8, Just(()), 0..2),
+        btree_set(0..2u8, 0..2),
     );
     parts.prop_map(|(prompt, description, team, skills, stores, trees)| Agent {
         prompt,
@@ -116,11 +116,11 @@ impl Project {
             if let Some(shown) = shown {
                 spec["display_name"] = json!(format!("Skill {shown}"));
             }
-            add(versioned(Kind::Skill, &format!("s{i}"), spec, skill_files(*i, files)));
+            add(versioned(Kind::Skill, &format!("s{i}"), spec, &skill_files(*i, files)));
         }
         for (i, files) in &self.trees {
             let files = files.iter().map(|(k, v)| (format!("d/f{k}.md"), text(*v))).collect();
-            add(versioned(Kind::FileTree, &format!("t{i}"), json!({"source": {"kind": "upload"}}), files));
+            add(versioned(Kind::FileTree, &format!("t{i}"), json!({"source": {"kind": "upload"}}), &files));
         }
         for (i, store) in &self.stores {
             add(store.wanted(*i));
@@ -178,7 +178,7 @@ impl Project {
             }
             add(wanted(Kind::MemoryMount, &format!("{name}.m{m}"), &spec, &BTreeMap::new()));
         }
-        for t in agent.trees.keys().filter(|t| self.trees.contains_key(t)) {
+        for t in agent.trees.iter().filter(|t| self.trees.contains_key(t)) {
             let spec = json!({"agent": name, "file_tree": format!("t{t}"), "mount_path": format!("/workspace/{t}")});
             add(wanted(Kind::FileTreeMount, &format!("{name}.t{t}"), &spec, &BTreeMap::new()));
         }
@@ -246,8 +246,8 @@ fn wanted(kind: Kind, name: &str, authored: &Value, labels: &BTreeMap<String, St
     }
 }
 
-fn versioned(kind: Kind, name: &str, mut authored: Value, files: BTreeMap<String, String>) -> Wanted {
-    let set = set(&files);
+fn versioned(kind: Kind, name: &str, mut authored: Value, files: &BTreeMap<String, String>) -> Wanted {
+    let set = set(files);
     authored["content"] = json!(set.digest);
     let mut wanted = wanted(kind, name, &authored, &BTreeMap::new());
     wanted.content = Some((set, name.to_owned()));

@@ -85,13 +85,13 @@ impl ControlPlane for World {
             if state.dead {
                 return Err(dead());
             }
-            if !request.operation().mutates {
-                None
-            } else {
+            if request.operation().mutates {
                 state.writes += 1;
                 let now = state.dies.filter(|(at, _)| *at == state.writes).map(|(_, how)| how);
                 state.dead = now.is_some();
                 now
+            } else {
+                None
             }
         };
         match how {

@@ -166,6 +166,11 @@ fn transfer_rename_and_who_may() {
     // A plan of the former owner meets the new one by name.
     let error = ws.refused(&by(A), edit(&id, 1, "late"));
     assert_eq!((error.code, &error.details["owner"]), ("authoring.owned_elsewhere", &json!(B)));
+    // What left an address is remembered there, so that a create that comes after it is a new one.
+    let left = ws.loaded(A, &[]).retired;
+    for name in ["support", "helpdesk"] {
+        assert_eq!(left.get(&address(Kind::Agent, name)), Some(&id), "{name}");
+    }
 }
 
 #[test]
