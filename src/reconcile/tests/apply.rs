@@ -154,19 +154,38 @@ async fn what_was_said_and_not_done_is_not_settled() {
 }
 
 #[tokio::test]
-async fn what_is_held_beside_does_not_hide_what_is_not_settled() {
-    let liar = settled().await;
-    let d = desired(vec![bot("two"), store()]);
+async fn what_is_kept_beside_does_not_hide_what_is_not_settled() {
+    let liar = Liar::new();
+    let notes = |description: &str, text: &str| {
+        let digest = Digest::of(text.as_bytes());
+        let modes = json!([{"at": "/x", "mode": "upkeep"}]);
+        let spec = json!({"name": "s", "description": description, "contents": {"/x/a.md": digest}, "modes": modes});
+        let mut notes = wanted(Kind::MemoryStore, "s", spec);
+        notes.memories.insert("/x/a.md".into(), WantedFile { file: "m/a.md".into(), sha256: digest, size: 1 });
+        desired(vec![notes])
+    };
+    let first = notes("one", "A");
+    let receipt = carried_out(&liar, &planned(&liar, &first).await, &first).await.unwrap();
+    let id = receipt.lines.iter().find_map(|l| l.id.clone().filter(|id| id.starts_with("memstore_"))).unwrap();
+    let write = MemoryWrite { id, path: "/x/a.md".into(), content: "by kim".into(), expect: None };
+    liar.lies(Lie::Then("authoring.owner", Box::new(Request::MemoryWrite(write))));
+    planned(&liar, &first).await;
+    let d = notes("two", "B");
     let plan = planned(&liar, &d).await;
-    let body: Object = json!({"description": "by kim"}).as_object().cloned().unwrap();
-    let update = Update { kind: Kind::Agent, at: Expect { id: id_of(&plan), version: None }, body, applied: None };
-    liar.lies(Lie::Then("authoring.owner", Request::Update(update)));
-    planned(&liar, &d).await;
-    let plan = planned(&liar, &d).await;
-    assert_eq!(plan.held.len(), 1);
-    liar.lies(Lie::Forgets("agents.update"));
+    assert_eq!(plan.notes.kept_memories.len(), 1);
+    liar.lies(Lie::Forgets("memory_stores.update"));
     let receipt = carried_out(&liar, &plan, &d).await.unwrap();
-    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec!["Agent/bot: instructions".to_owned()]));
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec!["MemoryStore/s: description".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_scope_that_names_nothing_is_told_where_nothing_is_to_do() {
+    let liar = settled().await;
+    let d = desired(vec![bot("one"), store()]);
+    let scope = Scope { only: vec!["Agent/nobody".into()], ..Scope::default() };
+    let scoped = Options { scope, ..options() };
+    let plan = reconcile::plan(&d, Some(&liar), &Context::default(), &scoped, None).await.unwrap();
+    assert_eq!(plan.findings[0].code, codes::plan::SCOPE_EMPTY.code);
 }
 
 #[tokio::test]
