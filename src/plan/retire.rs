@@ -92,7 +92,7 @@ pub(super) fn keep_what_is_used<'a>(
     let used = used(retired, items, &acting);
     retired.retain(|r| {
         let id = r.live.summary.id.as_str();
-        let user = used.get(id).map(|user| user.to_string()).or_else(|| used_by_another(r, live, me));
+        let user = used.get(id).map(ToString::to_string).or_else(|| used_by_another(r, live, me));
         if let Some(user) = &user {
             let message = format!("{} stays for now: {user} still uses it", r.address);
             out.find(&codes::STILL_USED, Effect::Note, Some(r.address), message);
