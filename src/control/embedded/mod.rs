@@ -1,6 +1,6 @@
 //! The rules of a workspace, in process, over one SQLite file: one writer, readers beside it.
 //!
-//! One function an operation. A write comes through [`write::perform`], which frames it with the right to act,
+//! One function an operation. A write comes through `write::perform`, which frames it with the right to act,
 //! the idempotency record, the audit fact and the receipt line; the writer thread commits several at once.
 
 mod applies;
