@@ -68,7 +68,19 @@ fn start(printer: Arc<Printer>, environment: Environment, cli: Cli) -> Result<Ex
     if !cwd.is_dir() && !matches!(cli.command, args::Command::Init(_)) {
         return Err(Failure::new(&codes::cli::READ, format!("{} is no folder", cwd.display())));
     }
+    threads()?;
     commands::run(&Run { printer, global: cli.global, environment, cwd }, cli.command)
+}
+
+/// The threads that read and hash files: one a processor, whatever the environment asks for. Where the system
+/// gives none, this one does the work.
+fn threads() -> Result<(), Failure> {
+    let pool = |n: usize| rayon::ThreadPoolBuilder::new().num_threads(n);
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    pool(processors)
+        .build_global()
+        .or_else(|_| pool(1).use_current_thread().build_global())
+        .map_err(|e| Failure::new(&codes::cli::INTERNAL, format!("no threads can be started: {e}")))
 }
 
 /// The options that decide how an error of the command line itself is shown.
