@@ -72,15 +72,12 @@ fn start(printer: Arc<Printer>, environment: Environment, cli: Cli) -> Result<Ex
     commands::run(&Run { printer, global: cli.global, environment, cwd }, cli.command)
 }
 
-/// The threads that read and hash files: one a processor, whatever the environment asks for. Where the system
-/// gives none, this one does the work.
+/// The threads that read and hash files: one a processor, whatever the environment asks for. Left to itself the
+/// pool would panic where the system gives no threads.
 fn threads() -> Result<(), Failure> {
-    let pool = |n: usize| rayon::ThreadPoolBuilder::new().num_threads(n);
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    pool(processors)
-        .build_global()
-        .or_else(|_| pool(1).use_current_thread().build_global())
-        .map_err(|e| Failure::new(&codes::cli::INTERNAL, format!("no threads can be started: {e}")))
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(processors);
+    pool.build_global().map_err(|e| session::no_threads(&e))
 }
 
 /// The options that decide how an error of the command line itself is shown.
