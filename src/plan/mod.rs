@@ -174,7 +174,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
         &block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired },
         &mut out,
     );
-    retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, &mut out);
+    retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (live, &desired.owner), &mut out);
 
     let mut drafts = Vec::new();
     standing::policy_action(desired, live, options, &mut drafts);
