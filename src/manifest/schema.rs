@@ -7,6 +7,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use crate::manifest::explain::{self, Finding};
+use crate::manifest::yaml::MAX_FINDINGS;
 use crate::model::Kind;
 use crate::model::config::Config;
 use crate::model::kinds;
@@ -30,7 +31,8 @@ impl Schema {
         if validator.is_valid(value) {
             return Vec::new();
         }
-        validator.iter_errors(value).flat_map(|e| explain::findings(&self.value, &e)).collect()
+        let findings = validator.iter_errors(value).flat_map(|e| explain::findings(&self.value, &e));
+        findings.take(MAX_FINDINGS + 1).collect()
     }
 }
 

@@ -35,7 +35,7 @@ mod tests;
 pub use check::check;
 pub use digest::{action_digest, digest};
 pub use exit::exit_code;
-pub use file::{PlanFileError, read, write};
+pub use file::{MOST_BYTES, PlanFileError, read, write};
 pub use item::wanted_digest;
 use scope::Pattern;
 pub use scope::Scope;

@@ -17,6 +17,7 @@ mod crash;
 mod documents;
 mod examples;
 mod generated;
+mod hostile;
 mod laws;
 mod layering;
 mod operations;
