@@ -39,7 +39,9 @@ pub fn save(run: &Run, plan: &Plan, path: &std::path::Path) -> Result<(), Failur
 pub fn show(run: &Run, plan: &Plan) {
     let printer = &run.printer;
     match printer.format {
-        Format::Human => printer.data(&human::plan(plan, human::Options { verbose: printer.verbose })),
+        Format::Human => {
+            human::write(plan, human::Options { verbose: printer.verbose }, &mut |text| printer.data(text));
+        }
         Format::Json => printer.raw(&plan::write(plan)),
         Format::Markdown => printer.data(&markdown::plan(plan)),
     }
