@@ -75,7 +75,7 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
     }
     let broken = found.count(Severity::Error) > before;
     Some(Document {
-        address: Address::new(Kind::Agent, stem),
+        address: Address::new(Kind::Agent, if named { stem } else { stream::guessed(Some(&stem)) }),
         form: Form::AgentMarkdown,
         spec,
         labels: stream::labels(labels.as_ref()),
@@ -83,6 +83,7 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
         at: index.locate(start..start),
         places,
         broken,
+        unnamed: !named,
         source: Source {
             index: Arc::new(index.clone()),
             range: front.matter,
@@ -92,7 +93,6 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
             tree: Arc::default(),
         },
     })
-    .filter(|_| named)
 }
 
 /// Preamble, key and text together.
