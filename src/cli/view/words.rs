@@ -65,15 +65,23 @@ pub fn totals_by_kind(plan: &Plan) -> BTreeMap<Option<Kind>, BTreeMap<Verb, usiz
     counts
 }
 
+/// Is it nothing but that file and live agree? A changed mode is recorded too, and is a change.
+pub fn settles(action: &Action) -> bool {
+    action.verb == Verb::Record && action.about.changes.is_empty()
+}
+
 /// `1 to create, 2 to publish`.
 pub fn totals_line(plan: &Plan) -> String {
+    let settled = plan.actions.iter().filter(|a| settles(a)).count();
+    let some = |n: usize, verb: &str| (n > 0).then(|| format!("{n} to {verb}"));
     let words: Vec<String> = totals(plan)
         .into_iter()
-        .map(|(verb, n)| match verb {
-            Verb::Record => format!("{n} to settle"),
-            Verb::Policy => "the policy to set".to_owned(),
-            verb => format!("{n} to {}", verb.as_str()),
+        .flat_map(|(verb, n)| match verb {
+            Verb::Record => [some(n - settled, "record"), some(settled, "settle")],
+            Verb::Policy => [Some("the policy to set".to_owned()), None],
+            verb => [some(n, verb.as_str()), None],
         })
+        .flatten()
         .collect();
     if words.is_empty() { "nothing to do".to_owned() } else { words.join(", ") }
 }
