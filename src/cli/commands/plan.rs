@@ -1,7 +1,7 @@
 //! `plan`: what apply would do. Reads only.
 
 use crate::cli::args::Plan as Args;
-use crate::cli::commands::Run;
+use crate::cli::commands::{Run, next};
 use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::files::write_whole;
@@ -21,11 +21,7 @@ pub fn run(run: &Run, args: Args) -> Ran {
     }
     show(run, &plan);
     if plan.applyable && !plan.actions.is_empty() {
-        let next = match &out {
-            Some(path) => format!("checkfu apply --plan {}", path.display()),
-            None => format!("checkfu apply --plan-digest {}", plan.digest),
-        };
-        run.printer.talk(&format!("Next: {next}"));
+        run.printer.talk(&format!("Next: {}", next::apply(&run.global, &wish.what, &plan.digest)));
     }
     Ok(Exit::of_plan(&plan, args.detailed_exitcode))
 }
