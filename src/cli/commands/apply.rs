@@ -133,7 +133,7 @@ fn nothing(plan: &Plan) -> Receipt {
 fn on_event(progress: &Progress<'_>, event: Event) {
     match event {
         Event::Started { id } => progress.began(&id),
-        Event::Ended { id, outcome, .. } => progress.ended(&id, outcome),
+        Event::Ended { id, .. } => progress.ended(&id),
         Event::Retrying { operation, error, after } => {
             progress.say(&format!("{operation} is tried again in {} ms: {error}", after.as_millis()));
         }
@@ -181,7 +181,7 @@ pub fn read(run: &Run, path: &std::path::Path) -> Result<Plan, Failure> {
     let path = run.cwd.join(path);
     let text = std::fs::read(&path)
         .map_err(|e| Failure::new(&codes::cli::READ, format!("{} cannot be read: {e}", path.display())))?;
-    plan::read(&text).map_err(|e| Failure::caused(e.code(), &e).hint("make it again with `checkfu plan -o FILE`"))
+    plan::read(&text).map_err(|e| Failure::caused(e.code(), &e))
 }
 
 /// A saved plan acts as its own owner on its own target: both must be those of this project.
