@@ -54,7 +54,7 @@ pub enum Consent {
 /// Shows the plan, asks if need be, applies, tells what was done.
 pub async fn finish(run: &Run, session: &Session, wish: &Wish, plan: &Plan, consent: Consent) -> Ran {
     if run.printer.format == Format::Human {
-        show(run, plan);
+        show(run, plan, session.loaded.desired.as_ref());
     }
     if !plan.applyable {
         return not_applyable(run, plan);
@@ -70,7 +70,7 @@ fn not_applyable(run: &Run, plan: &Plan) -> Ran {
     let exit = Exit::of_findings(plan);
     match run.printer.format {
         Format::Human => run.printer.err("Nothing was applied."),
-        Format::Markdown => show(run, plan),
+        Format::Markdown => show(run, plan, None),
         Format::Json => return Err(Failure::of_findings(plan).exit(exit)),
     }
     Ok(exit)

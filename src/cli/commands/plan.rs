@@ -6,8 +6,9 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::files::write_whole;
 use crate::cli::session::{self, Wish, runtime};
-use crate::cli::view::{Format, human, markdown};
+use crate::cli::view::{Format, human, markdown, unchanged};
 use crate::plan::{self, Plan};
+use crate::reconcile::Desired;
 
 /// Plans, shows, and writes the plan file if one is asked for.
 pub fn run(run: &Run, args: Args) -> Ran {
@@ -19,7 +20,7 @@ pub fn run(run: &Run, args: Args) -> Ran {
     if let Some(path) = &out {
         save(run, &plan, path)?;
     }
-    show(run, &plan);
+    show(run, &plan, session.loaded.desired.as_ref());
     if plan.applyable && !plan.actions.is_empty() {
         run.printer.talk(&format!("Next: {}", next::apply(&run.global, &wish.what, &plan.digest)));
     }
@@ -31,11 +32,14 @@ pub fn save(run: &Run, plan: &Plan, path: &std::path::Path) -> Result<(), Failur
     write_whole(&run.cwd.join(path), plan::write(plan).as_bytes())
 }
 
-/// Shows a plan on stdout.
-pub fn show(run: &Run, plan: &Plan) {
+/// Shows a plan on stdout; where the desired state is at hand, `--verbose` lists what stays as it is.
+pub fn show(run: &Run, plan: &Plan, desired: Option<&Desired>) {
     let printer = &run.printer;
+    let unchanged = desired.filter(|_| printer.verbose).map(|d| unchanged::human(plan, d)).unwrap_or_default();
     match printer.format {
-        Format::Human => printer.data(&human::plan(plan, human::Options { verbose: printer.verbose })),
+        Format::Human => {
+            printer.data(&human::plan(plan, human::Options { verbose: printer.verbose, unchanged: &unchanged }))
+        }
         Format::Json => printer.raw(&plan::write(plan)),
         Format::Markdown => printer.data(&markdown::plan(plan)),
     }

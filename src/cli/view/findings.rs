@@ -102,7 +102,9 @@ impl Group<'_> {
         if takes_a_line(first) {
             return Some(removed(&self.addresses(), most));
         }
-        first.fix.as_deref().map(Fix::of)
+        // An `--allow` that was given turned the refusal into a note: it is not asked for again.
+        let answered = |fix: &&str| first.effect == Effect::Note && fix.contains("--allow ");
+        first.fix.as_deref().filter(|fix| !answered(fix)).map(Fix::of)
     }
 }
 
@@ -251,13 +253,15 @@ mod tests {
     #[test]
     fn only_equal_findings_are_together_and_refusals_come_first() {
         let allow = |a: &str| format!("if this is meant: --allow same-name={a}");
-        let same = |a: &str| finding("plan.same_name", Effect::Note, a, &format!("{a} is a second"), &allow(a));
-        let other = finding("plan.same_name", Effect::Note, "Agent/c", "Agent/c is a third", &allow("Agent/c"));
+        let same = |a: &str| finding("plan.same_name", Effect::Refuses, a, &format!("{a} is a second"), &allow(a));
+        let other = finding("plan.same_name", Effect::Refuses, "Agent/c", "Agent/c is a third", &allow("Agent/c"));
         let all = [same("Agent/a"), same("Agent/b"), other, gone("Agent/z")];
         let groups = groups(&all);
         let sizes: Vec<usize> = groups.iter().map(|g| g.findings.len()).collect();
         assert_eq!((groups[0].first().code.as_str(), sizes), ("plan.irreversible", vec![1, 2, 1]));
         assert_eq!(groups[1].fix(9).unwrap().words, "if this is meant: --allow same-name=Agent/a");
+        let note = finding("plan.retire", Effect::Note, "Agent/a", "many", "if this is meant: --allow retire");
+        assert_eq!(super::groups(&[note])[0].fix(9), None, "what was allowed is not asked for again");
     }
 
     #[test]

@@ -12,9 +12,11 @@ use crate::plan::{Action, Cause, FileVerb, Held, Plan, Step, Verb};
 
 /// What the view needs to know beside the plan.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct Options<'a> {
     /// Everything in full.
     pub verbose: bool,
+    /// What stands before the findings; empty, or whole lines.
+    pub unchanged: &'a str,
 }
 
 /// Lines of one field that are shown before the rest is only counted.
@@ -25,7 +27,7 @@ const PART_CHARS: usize = 2_000;
 const FILES: usize = 40;
 
 /// The whole plan. Ends with a line feed.
-pub fn plan(plan: &Plan, options: Options) -> String {
+pub fn plan(plan: &Plan, options: Options<'_>) -> String {
     let mut out = String::new();
     header(plan, &mut out);
     let mut actions: Vec<&Action> = plan.actions.iter().filter(|a| !words::settles(a)).collect();
@@ -43,6 +45,7 @@ pub fn plan(plan: &Plan, options: Options) -> String {
     }
     held(plan, options, &mut out);
     settle(plan, options, &mut out);
+    out.push_str(options.unchanged);
     findings::human(&plan.findings, options.verbose, &mut out);
     totals(plan, &mut out);
     out
@@ -75,7 +78,7 @@ fn paint(verb: Verb, text: &str) -> String {
     }
 }
 
-fn action(action: &Action, verb_width: usize, name_width: usize, options: Options, out: &mut String) {
+fn action(action: &Action, verb_width: usize, name_width: usize, options: Options<'_>, out: &mut String) {
     let about = &action.about;
     let sign = paint(action.verb, words::symbol(action.verb));
     let verb = paint(action.verb, &format!("{:verb_width$}", action.verb.as_str()));
@@ -111,7 +114,7 @@ fn action(action: &Action, verb_width: usize, name_width: usize, options: Option
     }
 }
 
-fn field(path: &str, shown: Shown, tail: &str, options: Options, out: &mut String) {
+fn field(path: &str, shown: Shown, tail: &str, options: Options<'_>, out: &mut String) {
     let path = line(path);
     match shown {
         Shown::Short { before, after } => {
@@ -125,7 +128,7 @@ fn field(path: &str, shown: Shown, tail: &str, options: Options, out: &mut Strin
     }
 }
 
-fn diff_lines(lines: &[Line], options: Options, out: &mut String) {
+fn diff_lines(lines: &[Line], options: Options<'_>, out: &mut String) {
     let most = if options.verbose { usize::MAX } else { FIELD_LINES };
     let digits = lines.iter().map(|l| l.number).max().unwrap_or(0).to_string().len();
     for shown in lines.iter().take(most) {
@@ -163,7 +166,7 @@ fn marked(mark: Mark, text: &str) -> String {
     }
 }
 
-fn files(action: &Action, options: Options, out: &mut String) {
+fn files(action: &Action, options: Options<'_>, out: &mut String) {
     let files = &action.about.files;
     let most = if options.verbose { usize::MAX } else { FILES };
     for file in files.iter().take(most) {
@@ -181,7 +184,7 @@ fn files(action: &Action, options: Options, out: &mut String) {
     }
 }
 
-fn held(plan: &Plan, options: Options, out: &mut String) {
+fn held(plan: &Plan, options: Options<'_>, out: &mut String) {
     if plan.held.is_empty() {
         return;
     }
@@ -198,7 +201,7 @@ fn held(plan: &Plan, options: Options, out: &mut String) {
     );
 }
 
-fn held_one(item: &Held, options: Options, out: &mut String) {
+fn held_one(item: &Held, options: Options<'_>, out: &mut String) {
     let who = item.actor.as_deref().map_or("an unknown actor".to_owned(), line);
     let when = item.when.as_deref().map(|w| format!(" at {}", line(w))).unwrap_or_default();
     let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", line(r))).unwrap_or_default();
@@ -222,7 +225,7 @@ fn held_one(item: &Held, options: Options, out: &mut String) {
     }
 }
 
-fn settle(plan: &Plan, options: Options, out: &mut String) {
+fn settle(plan: &Plan, options: Options<'_>, out: &mut String) {
     let mut names: Vec<String> = plan.actions.iter().filter(|a| words::settles(a)).map(words::subject).collect();
     if names.is_empty() {
         return;

@@ -237,5 +237,11 @@ mod tests {
                 ],
             })
         );
+        // The first has neither place nor hints: the schema must not ask for what is left out.
+        let schema = crate::cli::schemas::find("Diagnostics").unwrap().json();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        assert!(validator.is_valid(&text));
+        let empty = serde_json::to_value(super::diagnostics(&all, BTreeMap::new())).unwrap();
+        assert!(validator.is_valid(&empty));
     }
 }

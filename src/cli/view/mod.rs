@@ -20,6 +20,7 @@ pub mod sample;
 pub mod style;
 pub mod tables;
 pub mod text;
+pub mod unchanged;
 pub mod values;
 pub mod words;
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::cli::view::diff::{self, Line, Mark, Part};
 use crate::cli::view::text;
-use crate::plan::{FieldChange, FileChange, FileVerb};
+use crate::plan::{Cause, FieldChange, FileChange, FileVerb};
 
 /// How a field's change is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,10 @@ const SHORT: usize = 72;
 pub fn change(change: &FieldChange) -> Shown {
     if change.before.is_none() && change.after.is_none() {
         return Shown::Short { before: "the same items".to_owned(), after: "in another order".to_owned() };
+    }
+    if change.cause == Cause::Reference && change.before == change.after {
+        // The reference stays as it is written; what it leads to is another resource.
+        return Shown::Short { before: "the old resource".to_owned(), after: "the one in its place".to_owned() };
     }
     if let Some((before, after)) = versions(change) {
         let short = |digest: &str| text::line(&digest.chars().take(DIGEST).collect::<String>()) + "…";
