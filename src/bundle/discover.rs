@@ -81,8 +81,10 @@ impl Search<'_> {
         let mut names = Vec::new();
         for entry in entries {
             match entry.and_then(|e| Ok((e.file_type()?, e.file_name()))) {
-                // a name that is not UTF-8 matches no glob; where it is content, the bundle refuses it
-                Ok((kind, name)) => names.extend(name.into_string().ok().map(|n| (n, kind))),
+                Ok((kind, name)) => match name.into_string() {
+                    Ok(name) => names.push((name, kind)),
+                    Err(name) => self.not_utf8(path, &name.to_string_lossy()),
+                },
                 Err(e) => self.out.push(self.project.unreadable(&place.top, &e)),
             }
         }
@@ -129,7 +131,7 @@ impl Search<'_> {
             return self.link(&path, name, &place);
         }
         if !kind.is_file() {
-            return;
+            return self.special(&path, name);
         }
         if name.eq_ignore_ascii_case("SKILL.md") {
             let folder = path.rsplit_once('/').map_or("", |p| p.0).to_owned();
@@ -143,6 +145,35 @@ impl Search<'_> {
         if let Some(what) = self.what(&path, name) {
             self.found.push(Found { path, what });
         }
+    }
+
+    /// A name that is not UTF-8 can be no path of a declaration: where one is due it is told, elsewhere passed
+    /// over. (Where it is content, the bundle refuses it.)
+    fn not_utf8(&mut self, folder: &str, name: &str) {
+        let path = paths::join(folder, name);
+        if self.wanted.exclude.matches(&path).is_some() {
+            return;
+        }
+        let is_skill = self.wanted.skills.matches(&path).is_some();
+        let severity = match self.what(&path, name) {
+            Some(What::Yaml) => Severity::Warning,
+            None if !is_skill => return,
+            _ => Severity::Error,
+        };
+        let d = Diagnostic::new(&codes::BAD_PATH, format!("the name of `{path}` is not UTF-8")).severity(severity);
+        self.out.push(d.at(Location::file(path), ""));
+    }
+
+    /// A device, socket or FIFO in place of a declaration: passing it over would look as if it were removed.
+    fn special(&mut self, path: &str, name: &str) {
+        let severity = match self.what(path, name) {
+            Some(What::Yaml) => Severity::Warning,
+            Some(_) => Severity::Error,
+            None => return,
+        };
+        let message = format!("`{path}` is a device, socket or FIFO");
+        let d = Diagnostic::new(&codes::SPECIAL, message).severity(severity);
+        self.out.push(d.at(Location::file(path), ""));
     }
 
     fn what(&self, path: &str, name: &str) -> Option<What> {

@@ -24,7 +24,8 @@ impl Environment {
 
     fn from(get: impl Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         let text = |name: &str| {
-            let text = get(name)?.to_str()?.trim().to_owned();
+            // Not UTF-8 is not the same as not set: as a target it is unknown, and none other is acted on.
+            let text = get(name)?.to_string_lossy().trim().to_owned();
             (!text.is_empty()).then_some(text)
         };
         Self {
@@ -49,6 +50,12 @@ mod tests {
         assert_eq!(Environment::from(|_| None), Environment::default());
         assert_eq!(Environment::from(|_| Some(" ".into())), Environment { no_color: true, ..Default::default() });
         assert_eq!(Environment::from(|_| Some("".into())), Environment::default());
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStringExt;
+            let broken = Environment::from(|_| Some(std::ffi::OsString::from_vec(vec![0xff])));
+            assert_eq!(broken.target.as_deref(), Some("\u{fffd}"));
+        }
         let all = Environment::from(|name| Some(name.into()));
         assert_eq!(all.target.as_deref(), Some("CHECKFU_TARGET"));
         assert_eq!(all.actor.as_deref(), Some("CHECKFU_ACTOR"));

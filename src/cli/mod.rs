@@ -69,7 +69,16 @@ fn start(printer: Arc<Printer>, environment: Environment, cli: Cli) -> Result<Ex
     if !cwd.is_dir() && !matches!(cli.command, args::Command::Init(_)) {
         return Err(Failure::new(&codes::cli::READ, format!("{} is no folder", cwd.display())));
     }
+    threads()?;
     commands::run(&Run { printer, global: cli.global, environment, cwd }, cli.command)
+}
+
+/// The threads that read and hash files: one a processor, whatever the environment asks for. Left to itself the
+/// pool would panic where the system gives no threads.
+fn threads() -> Result<(), Failure> {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(processors);
+    pool.build_global().map_err(|e| session::no_threads(&e))
 }
 
 /// The options that decide how an error of the command line itself is shown.

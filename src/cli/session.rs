@@ -125,9 +125,11 @@ fn sorted(mut allowances: Vec<Allowance>) -> Vec<Allowance> {
 
 /// The runtime that control planes need.
 pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|e| Failure::new(&codes::cli::INTERNAL, format!("no threads can be started: {e}")))
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|e| no_threads(&e))
+}
+
+/// The system gives no more threads.
+pub fn no_threads(why: &dyn std::fmt::Display) -> Failure {
+    Failure::new(&codes::cli::INTERNAL, format!("no threads can be started: {why}"))
+        .fix("raise the limits of processes and of open files (`ulimit -u`, `ulimit -n`), or end other processes")
 }

@@ -9,10 +9,14 @@ use crate::desired::needs::{bundles, list};
 use crate::desired::paths;
 use crate::diag::codes;
 use crate::diag::codes::desired as code;
+use crate::diag::codes::kind as kind_code;
 use crate::diag::{Diagnostic, Diagnostics, Location, Severity};
 use crate::manifest::{Document, Form, emit};
 use crate::model::kinds::Target;
 use crate::model::{Address, Kind};
+
+/// Most short mounts in one list of an agent. Mounts are held against each other, so their number is bounded.
+const MAX_SHORT: usize = 1_000;
 
 /// The `SKILL.md` files that Skill documents name and discovery may have missed, and where they are named.
 pub fn skill_files(documents: &[Document], root: &str) -> BTreeMap<String, Location> {
@@ -114,12 +118,21 @@ fn join_skills(documents: Vec<Document>, root: &str, found: &mut Diagnostics) ->
 /// The short mounts of an agent as documents.
 fn mounts(agent: &Document, found: &mut Diagnostics) -> Vec<Document> {
     let mut out = Vec::new();
+    if !["memory", "files"].iter().any(|field| agent.spec.get(*field).is_some()) {
+        return out;
+    }
+    let tree = agent.read_again();
     for (field, short, long, kind, target) in [
         ("memory", "store", "memory_store", Kind::MemoryMount, Kind::MemoryStore),
         ("files", "tree", "file_tree", Kind::FileTreeMount, Kind::FileTree),
     ] {
         let mut seen: BTreeMap<String, String> = BTreeMap::new();
-        for (i, mount) in list(agent.spec.get(field)).iter().enumerate() {
+        let written = list(agent.spec.get(field));
+        if written.len() > MAX_SHORT {
+            let message = format!("`{field}` has {} mounts; at most {MAX_SHORT} are allowed", written.len());
+            found.push(Diagnostic::new(&kind_code::LIMIT, message).at(agent.locate(&format!("/{field}"), true), ""));
+        }
+        for (i, mount) in written.iter().take(MAX_SHORT).enumerate() {
             let pointer = format!("/{field}/{i}");
             let Some(mount) = mount.as_object() else { continue };
             let Some(reference) = mount.get(short) else { continue };
@@ -145,7 +158,7 @@ fn mounts(agent: &Document, found: &mut Diagnostics) -> Vec<Document> {
                 continue;
             }
             seen.insert(name, pointer.clone());
-            out.push(agent.inline(address, pointer, spec));
+            out.push(agent.inline(tree.as_ref(), address, pointer, spec));
         }
     }
     out

@@ -10,6 +10,9 @@ use crate::model::kinds::{self, KindDef, List};
 /// Days before the end of a mode from which on a warning tells it.
 const NOTICE_DAYS: i32 = 14;
 
+/// Most fields that do not exist which are told of one document.
+const MAX_UNKNOWN: usize = 100;
+
 /// Canonical fields that are not owned, and those of them that are set at create.
 #[derive(Debug, Default)]
 pub(super) struct Unowned {
@@ -20,9 +23,14 @@ pub(super) struct Unowned {
 /// Reads `metadata.fields` of a document.
 pub(super) fn unowned(d: &Document, today: Date, found: &mut Diagnostics) -> Unowned {
     let mut out = Unowned::default();
+    let mut unknown = 0;
     for (path, mode) in &d.fields {
         let pointer = format!("/fields/{}", path.replace('~', "~0").replace('/', "~1"));
         let Some(field) = canonical_field(kinds::def(d.address.kind), path) else {
+            unknown += 1;
+            if unknown > MAX_UNKNOWN {
+                continue;
+            }
             let known = fields_of(kinds::def(d.address.kind));
             let near = nearest(path, known.iter().map(String::as_str));
             let fix = near.map_or_else(|| format!("one of {}", known.join(", ")), |n| format!("did you mean `{n}`?"));

@@ -10,6 +10,9 @@ use crate::manifest::{ConfigDocument, Document, nearest};
 use crate::model::Address;
 use crate::model::kinds::{Ref, Target};
 
+/// From so many findings on no name is suggested.
+const MAX_SUGGESTED: usize = 200;
+
 /// Checks the references of one resource.
 pub(super) fn check(
     d: &Document,
@@ -21,8 +24,9 @@ pub(super) fn check(
     for r in refs {
         match &r.target {
             Target::Own(address) if !declared.contains(address) => {
+                // Held against every name there is, so only for as many as are read.
                 let names = declared.iter().filter(|a| a.kind == address.kind).map(|a| a.name.as_str());
-                let near = nearest(&address.name, names);
+                let near = (found.0.len() < MAX_SUGGESTED).then(|| nearest(&address.name, names)).flatten();
                 let message = format!("there is no {address} in this project");
                 let mut out = Diagnostic::new(&code::DANGLING, message).at(place(d, r), "");
                 out.fix = near.map(|n| format!("did you mean `{n}`?"));

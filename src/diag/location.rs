@@ -66,13 +66,17 @@ impl LineIndex {
         &self.text
     }
 
-    /// The location of a byte range; out-of-range offsets are clamped to the text.
+    /// The location of a byte range; out-of-range offsets are clamped to the text, and a range that cuts a
+    /// character takes all of it.
     pub fn locate(&self, range: std::ops::Range<usize>) -> Location {
         let mut start = range.start.min(self.text.len());
         while !self.text.is_char_boundary(start) {
             start -= 1;
         }
-        let end = range.end.clamp(start, self.text.len());
+        let mut end = range.end.clamp(start, self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end += 1;
+        }
         let line = self.starts.partition_point(|s| *s <= start) - 1;
         let column = self.text[self.starts[line]..start].chars().count() + 1;
         Location {
@@ -99,5 +103,17 @@ mod tests {
         };
         assert_eq!((at("1"), at("b"), at("c"), at("3")), ((1, 4), (2, 1), (3, 1), (3, 4)));
         assert_eq!(index.locate(900..901).line, 4);
+    }
+
+    #[test]
+    fn a_range_never_cuts_a_character() {
+        let index = LineIndex::new("a.yaml", "aé日");
+        for start in 0..8 {
+            for end in 0..8 {
+                let at = index.locate(start..end);
+                assert!(index.text().get(at.start..at.end).is_some(), "{start}..{end} gave {at:?}");
+            }
+        }
+        assert_eq!((index.locate(2..4).start, index.locate(2..4).end), (1, 6));
     }
 }

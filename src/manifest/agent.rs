@@ -83,7 +83,14 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
         at: index.locate(start..start),
         places,
         broken,
-        source: Source { index: Arc::new(index.clone()), range: front.matter, prose, preamble: count, inline: None },
+        source: Source {
+            index: Arc::new(index.clone()),
+            range: front.matter,
+            prose,
+            preamble: count,
+            inline: None,
+            tree: Arc::default(),
+        },
     })
     .filter(|_| named)
 }

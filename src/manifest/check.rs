@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, Diagnostics, LineIndex};
 use crate::manifest::document::nearest;
 use crate::manifest::explain::{Finding, child};
 use crate::manifest::schema::Schema;
-use crate::manifest::yaml::{Kind as Yaml, Node, quote};
+use crate::manifest::yaml::{Key, Kind as Yaml, MAX_FINDINGS, Node, quote};
 use crate::model::kinds::Problem;
 
 /// How scalars of another type are taken where a text is due.
@@ -36,7 +36,7 @@ impl Checked<'_> {
             // Each round settles what the one before brought to light inside a choice.
             for _ in 0..8 {
                 let pointers: Vec<String> =
-                    findings.iter().filter(|f| f.wants_text).map(|f| f.pointer.clone()).collect();
+                    findings.iter().filter(|f| f.wants_text).take(MAX_FINDINGS).map(|f| f.pointer.clone()).collect();
                 let changed = pointers.iter().filter(|p| self.as_written(p)).count();
                 if changed == 0 {
                     break;
@@ -64,7 +64,9 @@ impl Checked<'_> {
             problems.into_iter().map(|p| Problem { pointer: format!("{spec}{}", p.pointer), ..p }).collect();
         let spoken: BTreeSet<&str> = problems.iter().map(|p| p.pointer.as_str()).collect();
         let mut told: BTreeSet<(String, Option<String>)> = BTreeSet::new();
-        for f in findings {
+        // Each finding is looked up in the tree, so their number must not grow with the tree.
+        let mut cut = findings.len() > MAX_FINDINGS || problems.len() > MAX_FINDINGS;
+        for f in findings.into_iter().take(MAX_FINDINGS) {
             // A kind's own rule says the same of a limit in better words.
             let twice = f.code == &code::WRONG_VALUE && f.key.is_none() && spoken.contains(f.pointer.as_str());
             if twice || self.is_refused(&f.pointer) || !told.insert((f.pointer.clone(), f.key.clone())) {
@@ -72,7 +74,7 @@ impl Checked<'_> {
             }
             found.push(self.finding(&f));
         }
-        for p in &problems {
+        for p in problems.iter().take(MAX_FINDINGS) {
             if self.is_refused(&p.pointer) {
                 continue;
             }
@@ -80,7 +82,14 @@ impl Checked<'_> {
             d.fix.clone_from(&p.fix);
             found.push(self.at(d, &p.pointer, p.key));
         }
-        self.nulls(&self.json, "", &told, found);
+        let most = found.0.len() + MAX_FINDINGS;
+        self.nulls(self.root, "", &told, most, found);
+        cut |= found.0.len() >= most;
+        if cut {
+            let start = self.root.span.start;
+            let d = Diagnostic::new(&code::TOO_MANY, "this document has more findings than are shown");
+            found.push(d.at(self.index.locate(start..start), ""));
+        }
     }
 
     fn finding(&self, f: &Finding) -> Diagnostic {
@@ -99,25 +108,33 @@ impl Checked<'_> {
     }
 
     /// A `null` that a schema lets pass says nothing all the same. JSON Schemas inside of a spec may hold any.
-    fn nulls(&self, at: &Value, pointer: &str, told: &BTreeSet<(String, Option<String>)>, found: &mut Diagnostics) {
-        let children: Vec<(String, &Value)> = match at {
-            Value::Object(map) => {
-                let free = |k: &str| k == "input_schema";
-                map.iter().filter(|(k, _)| !free(k)).map(|(k, v)| (child(pointer, k), v)).collect()
+    fn nulls(
+        &self,
+        at: &Node,
+        pointer: &str,
+        told: &BTreeSet<(String, Option<String>)>,
+        most: usize,
+        found: &mut Diagnostics,
+    ) {
+        let children: Vec<(String, Option<&Key>, &Node)> = match at.get() {
+            Yaml::Map(map) => {
+                let free = |k: &Key| k.text == "input_schema";
+                map.iter().filter(|(k, _)| !free(k)).map(|(k, v)| (child(pointer, &k.text), Some(k), v)).collect()
             }
-            Value::Array(items) => items.iter().enumerate().map(|(i, v)| (format!("{pointer}/{i}"), v)).collect(),
+            Yaml::Seq(items) => items.iter().enumerate().map(|(i, v)| (format!("{pointer}/{i}"), None, v)).collect(),
             _ => return,
         };
-        for (pointer, value) in children {
-            if !value.is_null() {
-                self.nulls(value, &pointer, told, found);
-                continue;
+        for (pointer, key, value) in children {
+            if found.0.len() >= most {
+                return;
             }
-            let known = told.contains(&(pointer.clone(), None)) || is_unknown(&pointer, told);
-            if !known && !self.is_refused(&pointer) {
-                let key = pointer.rsplit('/').next().unwrap_or_default();
-                let d = Diagnostic::new(&code::NULL, format!("`{key}` is null"));
-                found.push(self.at(d.hint("remove the key to get the default"), &pointer, true));
+            if !matches!(value.get(), Yaml::Null) {
+                self.nulls(value, &pointer, told, most, found);
+            } else if !told.contains(&(pointer.clone(), None)) && !is_unknown(&pointer, told) {
+                let name = pointer.rsplit('/').next().unwrap_or_default();
+                let place = key.map_or_else(|| value.place(), |k| k.span.clone());
+                let d = Diagnostic::new(&code::NULL, format!("`{name}` is null"));
+                found.push(d.hint("remove the key to get the default").at(self.index.locate(place), ""));
             }
         }
     }

@@ -1,11 +1,11 @@
 //! A document: one declared resource, as it was written, with the way back to its bytes.
 //!
 //! The tree of spans is not kept: a project has thousands of documents and few errors. A place is found by
-//! reading the document's bytes again.
+//! reading the document's bytes again, once for all places of a document.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -61,6 +61,8 @@ pub(crate) struct Source {
     pub(crate) preamble: usize,
     /// For an inline mount: the pointer to it in the agent's spec.
     pub(crate) inline: Option<String>,
+    /// The tree, once it was read again; an agent shares it with its inline mounts.
+    pub(crate) tree: Arc<OnceLock<Option<Node>>>,
 }
 
 /// Who decides about a field.
@@ -94,17 +96,16 @@ impl Document {
 
     /// Where a JSON pointer into `spec` leads; the nearest thing around it that is written, if it leads nowhere.
     pub fn locate(&self, pointer: &str, key: bool) -> Location {
-        if let Some(prose) = self.prose_at(pointer) {
-            return self.source.index.locate(prose);
+        match self.prose_at(pointer) {
+            Some(prose) => self.source.index.locate(prose),
+            None => self.locate_in(self.tree(), &self.written(pointer), key),
         }
-        let pointer = self.written(pointer);
-        self.locate_written(&pointer, key).unwrap_or_else(|| self.at.clone())
     }
 
     /// Where a pointer into `metadata` leads (`/labels/team`).
     pub fn locate_metadata(&self, pointer: &str, key: bool) -> Location {
         let pointer = if self.form == Form::Yaml { format!("/metadata{pointer}") } else { pointer.to_owned() };
-        self.locate_written(&pointer, key).unwrap_or_else(|| self.at.clone())
+        self.locate_in(self.tree(), &pointer, key)
     }
 
     /// The place of a canonical field (`instructions`, `labels.team`), if it is written.
@@ -112,9 +113,10 @@ impl Document {
         self.places.get(field).map(|range| self.source.index.locate(range.clone()))
     }
 
-    /// A short mount of this agent as a document of its own; `pointer` leads to it in this one's spec.
-    pub(crate) fn inline(&self, address: Address, pointer: String, spec: Value) -> Document {
-        let at = self.locate(&pointer, false);
+    /// A short mount of this agent as a document of its own; `pointer` leads to it in this one's spec. `tree` is
+    /// what [`Document::read_again`] gave.
+    pub(crate) fn inline(&self, tree: Option<&Node>, address: Address, pointer: String, spec: Value) -> Document {
+        let at = self.locate_in(tree, &self.written(&pointer), false);
         let mut source = self.source.clone();
         source.prose = None;
         source.inline = Some(pointer);
@@ -163,17 +165,21 @@ impl Document {
         }
     }
 
-    fn locate_written(&self, pointer: &str, key: bool) -> Option<Location> {
-        let root = self.tree()?;
+    fn locate_in(&self, tree: Option<&Node>, pointer: &str, key: bool) -> Location {
         let pointer = match (&self.source.inline, self.form) {
             (Some(_), Form::Yaml) => format!("/spec{pointer}"),
             _ => pointer.to_owned(),
         };
-        let range = nearest(&root, &pointer, key)?;
-        Some(self.source.index.locate(range))
+        let range = tree.and_then(|root| nearest(root, &pointer, key));
+        range.map_or_else(|| self.at.clone(), |range| self.source.index.locate(range))
     }
 
-    fn tree(&self) -> Option<Node> {
+    fn tree(&self) -> Option<&Node> {
+        self.source.tree.get_or_init(|| self.read_again()).as_ref()
+    }
+
+    /// The tree, read anew and not kept: for places that are asked for of documents without errors too.
+    pub(crate) fn read_again(&self) -> Option<Node> {
         let mut root = yaml::documents(&self.source.index, self.source.range.clone()).next()?.root?;
         crate::manifest::agent::rename_system(&mut root, self.form);
         Some(root)

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::diag::Code;
 use crate::diag::codes::manifest as code;
 use crate::manifest::suggest::nearest;
-use crate::manifest::yaml::{escape, unescape};
+use crate::manifest::yaml::{MAX_FINDINGS, escape, unescape};
 
 /// One thing that a schema refuses.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ pub(super) fn findings(schema: &Value, error: &ValidationError<'_>) -> Vec<Findi
     let what = name(error.instance_path().as_str());
     match error.kind() {
         Error::AdditionalProperties { unexpected } | Error::UnevaluatedProperties { unexpected } => {
-            unexpected.iter().map(|key| unknown_key(schema, error, key)).collect()
+            unexpected.iter().take(MAX_FINDINGS + 1).map(|key| unknown_key(schema, error, key)).collect()
         }
         Error::Required { property } => {
             let key = property.as_str().unwrap_or_default();

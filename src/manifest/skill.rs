@@ -70,7 +70,14 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
         at: index.locate(start..start),
         places,
         broken,
-        source: Source { index: Arc::new(index.clone()), range: front.matter, prose: None, preamble: 0, inline: None },
+        source: Source {
+            index: Arc::new(index.clone()),
+            range: front.matter,
+            prose: None,
+            preamble: 0,
+            inline: None,
+            tree: Arc::default(),
+        },
     })
 }
 

@@ -40,7 +40,12 @@ pub(super) fn read(index: &LineIndex, start: usize, form: Form, found: &mut Diag
     let shared = Arc::new(index.clone());
     let mut out = Vec::new();
     let mut checked_text = false;
+    let told = found.0.len();
     for doc in yaml::documents(index, start..index.text().len()) {
+        if found.0.len() - told > 10 * yaml::MAX_FINDINGS {
+            found.push(yaml::too_many(index, doc.range, "this file"));
+            break;
+        }
         let ours = index.text()[doc.range.clone()].contains("checkfu");
         if ours && !checked_text {
             checked_text = true;
@@ -71,7 +76,14 @@ pub(super) fn read(index: &LineIndex, start: usize, form: Form, found: &mut Diag
             Said::Resource(kind) => {
                 let before = diagnostics.has_errors();
                 found.extend(diagnostics);
-                let source = Source { index: shared.clone(), range, prose: None, preamble: 0, inline: None };
+                let source = Source {
+                    index: shared.clone(),
+                    range,
+                    prose: None,
+                    preamble: 0,
+                    inline: None,
+                    tree: Arc::default(),
+                };
                 rename(index, &mut root, kind, found);
                 out.extend(resource(index, &root, kind, source, before, found));
             }

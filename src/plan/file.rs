@@ -5,14 +5,14 @@ use crate::diag::codes::plan as codes;
 use crate::plan::{FORMAT, Plan, check, digest};
 
 /// Largest plan file that is read, in bytes.
-const MOST_BYTES: usize = 512 << 20;
+pub const MOST_BYTES: usize = 512 << 20;
 
 /// Why a plan file is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
     /// Longer than 512 MiB.
-    #[error("the plan file has {0} bytes; at most {MOST_BYTES} are read")]
-    TooLarge(usize),
+    #[error("the plan file has more than {MOST_BYTES} bytes")]
+    TooLarge,
     /// Not JSON, or not a plan of this form.
     #[error("the plan file cannot be read")]
     Syntax {
@@ -48,7 +48,7 @@ impl PlanFileError {
     /// The row of the code table.
     pub fn code(&self) -> &'static Code {
         match self {
-            PlanFileError::TooLarge(_) => &codes::FILE_TOO_LARGE,
+            PlanFileError::TooLarge => &codes::FILE_TOO_LARGE,
             PlanFileError::Syntax { .. } => &codes::FILE_SYNTAX,
             PlanFileError::Format { .. } => &codes::FILE_FORMAT,
             PlanFileError::Digest { .. } => &codes::FILE_DIGEST,
@@ -66,7 +66,7 @@ struct Head {
 /// Reads a plan file. Unknown fields, another format, digests that do not fit and broken rules are refused.
 pub fn read(text: &[u8]) -> Result<Plan, PlanFileError> {
     if text.len() > MOST_BYTES {
-        return Err(PlanFileError::TooLarge(text.len()));
+        return Err(PlanFileError::TooLarge);
     }
     let syntax = |e: serde_json::Error| PlanFileError::Syntax { line: e.line(), column: e.column(), source: e };
     let head: Head = serde_json::from_slice(text).map_err(syntax)?;

@@ -35,7 +35,7 @@ mod tests;
 pub use check::check;
 pub use digest::{action_digest, digest};
 pub use exit::exit_code;
-pub use file::{PlanFileError, read, write};
+pub use file::{MOST_BYTES, PlanFileError, read, write};
 pub use item::wanted_digest;
 use scope::Pattern;
 pub use scope::Scope;
@@ -174,7 +174,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
         &block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired },
         &mut out,
     );
-    retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, &mut out);
+    retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (live, &desired.owner), &mut out);
 
     let mut drafts = Vec::new();
     standing::policy_action(desired, live, options, &mut drafts);

@@ -6,7 +6,7 @@ use crate::desired::{Desired, Wanted};
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveResource};
 use crate::model::config::{AllowRule, Policy};
-use crate::model::op::ActorKind;
+use crate::model::op::{ActorKind, Referrer};
 use crate::model::{Address, Digest, Kind, kinds};
 use crate::plan::actions::shown_name;
 use crate::plan::compare::{Delta, State};
@@ -97,13 +97,8 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
                 .fix("declare it, take it out of `policy.protect`, and apply that first");
         }
         let others = case.live.referrers.get(&summary.id).into_iter().flatten();
-        let mut others: Vec<String> = others
-            .filter(|o| o.owner.as_ref() != Some(&case.desired.owner))
-            .map(|o| match (&o.owner, &o.address) {
-                (Some(owner), Some(address)) => format!("{owner}:{address}"),
-                _ => format!("{} {}", o.kind, o.id),
-            })
-            .collect();
+        let mut others: Vec<String> =
+            others.filter(|o| o.owner.as_ref() != Some(&case.desired.owner)).map(Referrer::shown).collect();
         others.sort();
         others.dedup();
         if !others.is_empty() {

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::desired::Wanted;
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveResource};
-use crate::model::Address;
 use crate::model::kinds::{self, Ref, Target};
+use crate::model::op::Referrer;
+use crate::model::{Address, Owner};
 use crate::plan::compare::Delta;
 use crate::plan::item::{self, Item};
 use crate::plan::scope::Selected;
@@ -75,6 +76,7 @@ pub(super) fn keep_what_is_used<'a>(
     items: &'a [Item<'a>],
     deltas: &[Delta<'a>],
     blocked: &BTreeSet<Address>,
+    (live, me): (&Live, &Owner),
     out: &mut Gathered,
 ) {
     let replaced = deltas.iter().filter(|d| d.replace && !blocked.contains(d.address()));
@@ -89,13 +91,20 @@ pub(super) fn keep_what_is_used<'a>(
         deltas.iter().filter(|d| !blocked.contains(d.address())).map(|d| (d.address(), d)).collect();
     let used = used(retired, items, &acting);
     retired.retain(|r| {
-        let user = used.get(r.live.summary.id.as_str());
-        if let Some(user) = user {
+        let id = r.live.summary.id.as_str();
+        let user = used.get(id).map(ToString::to_string).or_else(|| used_by_another(r, live, me));
+        if let Some(user) = &user {
             let message = format!("{} stays for now: {user} still uses it", r.address);
             out.find(&codes::STILL_USED, Effect::Note, Some(r.address), message);
         }
         user.is_none()
     });
+}
+
+/// Whoever else refers to what was superseded. Its place is taken, so it may wait as long as they like.
+fn used_by_another(r: &Retired<'_>, live: &Live, me: &Owner) -> Option<String> {
+    let referrers = live.referrers.get(&r.live.summary.id).filter(|_| r.superseded)?;
+    referrers.iter().filter(|o| o.owner.as_ref() != Some(me)).map(Referrer::shown).min()
 }
 
 /// Live ids that a resource goes on to use.

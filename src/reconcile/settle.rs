@@ -29,12 +29,16 @@ struct Touched<'a> {
 pub(crate) fn left(plan: &Plan, receipt: &Receipt, desired: &Desired, live: &Live, again: &Plan) -> Vec<String> {
     let touched = touched(plan, &receipt.lines);
     let policy_done = plan.actions.iter().zip(&receipt.lines).any(|(a, l)| a.address.is_none() && l.outcome == "done");
+    let same_files = plan.desired == again.desired;
     let mut left: Vec<String> = again
         .actions
         .iter()
         .filter(|action| match &action.address {
             None => policy_done && plan.policy == again.policy && !moved_policy(plan, action),
-            Some(address) => touched.get(address).is_some_and(|t| is_left(t, address, action, desired, live)),
+            Some(address) => touched.get(address).is_some_and(|t| {
+                let same = same_files || has_same_spec(t, address, desired);
+                is_left(t, address, action, same, live)
+            }),
         })
         .map(describe)
         .collect();
@@ -70,7 +74,12 @@ fn touched<'a>(plan: &'a Plan, lines: &'a [ReceiptLine]) -> BTreeMap<&'a Address
     all
 }
 
-fn is_left(touched: &Touched<'_>, address: &Address, action: &Action, desired: &Desired, live: &Live) -> bool {
+/// The plan may be a saved one, and the files have moved on since: do they still say this of the resource?
+fn has_same_spec(touched: &Touched<'_>, address: &Address, desired: &Desired) -> bool {
+    touched.spec.is_none_or(|spec| desired.resources.get(address).is_some_and(|w| w.spec == *spec))
+}
+
+fn is_left(touched: &Touched<'_>, address: &Address, action: &Action, same: bool, live: &Live) -> bool {
     if !touched.done {
         return false;
     }
@@ -82,10 +91,8 @@ fn is_left(touched: &Touched<'_>, address: &Address, action: &Action, desired: &
         // It was retired as planned; that the files (now) want it is another plan.
         return false;
     }
-    // The plan may be a saved one, and the files have moved on since.
-    let same_file = touched.spec.is_none_or(|spec| desired.resources.get(address).is_some_and(|w| w.spec == *spec));
     let moved = live.resources.get(address).is_some_and(|l| l.summary.version > touched.version);
-    same_file && !moved && !only_written_by_others(action)
+    same && !moved && !only_written_by_others(action)
 }
 
 /// Memories that somebody else wrote since are the next plan's.

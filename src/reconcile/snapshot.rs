@@ -43,8 +43,9 @@ pub async fn snapshot<C: ControlPlane>(
     let Some(control) = control else { return Ok(Snapshot::default()) };
     let ask = Ask { control, context, me: &desired.owner };
     let owner = ask.owner().await?;
-    let seeds = desired.resources.values().any(Wanted::has_seeds);
-    let equal = depth == Depth::UntilEqual && !seeds && owner.digest == plan::owner_digest(desired);
+    // What is seeded, and what an `adopt:` line says, is in no digest.
+    let beside = !desired.adopt.is_empty() || desired.resources.values().any(Wanted::has_seeds);
+    let equal = depth == Depth::UntilEqual && !beside && owner.digest == plan::owner_digest(desired);
     let mut live = Live { workspace: Some(workspace(&owner)), record: record(owner), ..Live::default() };
     let wants = wants(desired);
     live.resolved = resolved(&wants, ask.resolve(&wants).await?);
@@ -74,7 +75,9 @@ async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut L
 
     let present = differing.keys().filter_map(|a| live.resources.get(a)).filter(|r| !is_gone(r));
     let bodies: Vec<String> = present.chain(unwanted.iter().copied()).map(|r| r.summary.id.clone()).collect();
-    let going: Vec<String> = unwanted.iter().copied().chain(&live.superseded).map(|r| r.summary.id.clone()).collect();
+    let replaceable = differing.keys().filter_map(|a| live.resources.get(a)).filter(|r| may_be_replaced(r));
+    let going = unwanted.iter().copied().chain(&live.superseded).chain(replaceable);
+    let going: Vec<String> = going.map(|r| r.summary.id.clone()).collect();
     if !bodies.is_empty() || !absent.is_empty() {
         put_bodies(ask, &bodies, live).await?;
     }
@@ -111,6 +114,12 @@ fn is_equal(wanted: &Wanted, live: Option<&LiveResource>) -> bool {
 
 fn is_gone(live: &LiveResource) -> bool {
     live.summary.gone.is_some() || live.summary.live_digest.is_none()
+}
+
+/// May a change need a new resource in its place, and others refer to the old one?
+fn may_be_replaced(live: &LiveResource) -> bool {
+    let def = kinds::def(live.summary.kind);
+    !is_gone(live) && def.comes_back && def.field("mount_path").is_none()
 }
 
 async fn put_bodies<C: ControlPlane>(ask: &Ask<'_, C>, ids: &[String], live: &mut Live) -> Result<(), ControlError> {

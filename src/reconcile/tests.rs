@@ -196,6 +196,16 @@ async fn one_request_tells_that_nothing_differs() {
 }
 
 #[tokio::test]
+async fn a_line_that_adopts_is_held_against_what_is_live() {
+    let mut d = desired(vec![agent("a")]);
+    let line = r#"{"address": "Agent/a", "id": "agent_a"}"#;
+    d.adopt = vec![serde_json::from_str(line).unwrap()];
+    let world = World::new(plan::owner_digest(&d), vec![summary("Agent/a", Some(agent("a").digest()))]);
+    let s = look(&world, &d).await;
+    assert!(!s.same && s.live.resources.len() == 1);
+}
+
+#[tokio::test]
 async fn a_store_with_seeds_is_read_though_its_digests_are_equal() {
     let mut store = wanted(Kind::MemoryStore, "s", json!({"name": "s"}));
     store.seeded = vec!["contents./start.md".into()];

@@ -82,10 +82,26 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::SystemIoFailure) if is_write_failure(&source) => {
                 (Trouble::NoSpace, "the workspace file cannot grow: the disk is full or a size limit is reached")
             }
+            // Every statement was tested against the schema: when one does not fit, the file is what is wrong.
+            Some(ErrorCode::Unknown) => (Trouble::Damaged, "the workspace database lacks a part of its schema"),
+            None if is_wrong_content(&source) => (Trouble::Damaged, "the workspace holds what checkfu never writes"),
             _ => (Trouble::Io, "the workspace cannot be read or written"),
         };
         Self { trouble, what: what.to_owned(), source: Some(Box::new(source)) }
     }
+}
+
+/// A row that must be there is not, or a value is of another type than the schema says.
+fn is_wrong_content(source: &rusqlite::Error) -> bool {
+    use rusqlite::Error as E;
+    matches!(
+        source,
+        E::QueryReturnedNoRows
+            | E::InvalidColumnType(..)
+            | E::FromSqlConversionFailure(..)
+            | E::IntegralValueOutOfRange(..)
+            | E::Utf8Error(..)
+    )
 }
 
 /// `SQLITE_IOERR_WRITE` and its like: what SQLite says when a write fails with EFBIG.

@@ -39,11 +39,14 @@ pub(crate) struct Database {
 impl Database {
     /// Opens an existing file; `None` if there is none.
     pub(crate) fn open(path: &Path, busy: Duration) -> Result<Option<(Self, Identity)>, StoreError> {
-        match File::open(path) {
-            Ok(file) => check_header(file, path).map_err(|e| e.at(path))?,
+        let cannot = |e| StoreError::io(format!("{} cannot be opened", path.display()), e);
+        match fs::metadata(path) {
+            Ok(found) => check_kinds(&found, path).map_err(|e| e.at(path))?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(StoreError::io(format!("{} cannot be opened", path.display()), e)),
+            Err(e) => return Err(cannot(e)),
         }
+        let file = File::open(path).map_err(cannot)?;
+        check_header(file, path).map_err(|e| e.at(path))?;
         let database = Self { path: path.to_owned(), busy };
         // The file could be opened to read: it is what SQLite keeps beside it that cannot be made.
         let beside = |mut e: StoreError| {
@@ -102,6 +105,22 @@ impl Database {
         conn.pragma_update(None, "trusted_schema", false)?;
         Ok(())
     }
+}
+
+/// Refuses what would be waited on, or is no file at all: the workspace, and what SQLite keeps beside it.
+fn check_kinds(found: &fs::Metadata, path: &Path) -> Result<(), StoreError> {
+    if !found.is_file() {
+        let what = if found.is_dir() { "this is a folder" } else { "this is no regular file" };
+        return Err(StoreError::new(Trouble::NotADatabase, what));
+    }
+    for suffix in ["-wal", "-shm", "-journal"] {
+        let side = beside(path, suffix);
+        if fs::symlink_metadata(&side).is_ok_and(|m| !m.is_file()) {
+            let what = format!("{} beside it is no regular file", side.display());
+            return Err(StoreError::new(Trouble::CannotOpen, what));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses what is no whole workspace before SQLite touches it.

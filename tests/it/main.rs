@@ -18,6 +18,7 @@ mod crash;
 mod documents;
 mod examples;
 mod generated;
+mod hostile;
 mod laws;
 mod layering;
 mod operations;

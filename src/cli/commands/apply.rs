@@ -1,5 +1,6 @@
 //! `apply`: plan, show, ask, do. Or do a saved plan.
 
+use std::io::Read;
 use std::sync::Arc;
 
 use crate::cli::args::Apply as Args;
@@ -179,7 +180,11 @@ fn unsettled(receipt: &Receipt) -> Option<Diagnostic> {
 /// Reads a saved plan.
 pub fn read(run: &Run, path: &std::path::Path) -> Result<Plan, Failure> {
     let path = run.cwd.join(path);
-    let text = std::fs::read(&path)
+    let mut text = Vec::new();
+    // One byte more than is taken tells that there is more, and no endless file is read to its end.
+    let most = plan::MOST_BYTES as u64 + 1;
+    std::fs::File::open(&path)
+        .and_then(|file| file.take(most).read_to_end(&mut text))
         .map_err(|e| Failure::new(&codes::cli::READ, format!("{} cannot be read: {e}", path.display())))?;
     plan::read(&text).map_err(|e| Failure::caused(e.code(), &e))
 }

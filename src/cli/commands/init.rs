@@ -1,5 +1,6 @@
 //! `init [DIR]`: a small project that applies as it is.
 
+use std::io::Write;
 use std::path::Path;
 
 use crate::cli::args::Init;
@@ -53,6 +54,10 @@ fn owner(given: Option<&str>, dir: &Path) -> Result<Owner, Failure> {
 /// `.gitignore` with the local workspace in it; nothing to write where a line of one says so already.
 fn ignore_file(dir: &Path) -> Result<Option<File>, Failure> {
     let path = dir.join(".gitignore");
+    if path.symlink_metadata().is_ok_and(|m| !m.is_file()) {
+        let message = format!("{} is no regular file", path.display());
+        return Err(Failure::new(&codes::cli::READ, message).fix("write the line `.checkfu/` into it by hand"));
+    }
     let old = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -91,21 +96,25 @@ pub fn write_new(run: &Run, dir: &Path, files: &[File]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Writes one file whole or not at all: a disk that is full leaves no half file, and the `.gitignore` as it was.
 fn write_one(path: &Path, file: &File) -> Result<(), Failure> {
-    use std::io::Write;
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    // What appeared since the check is not overwritten either.
-    if file.path == ".gitignore" {
-        options.create(true).truncate(true)
-    } else {
-        options.create_new(true)
-    };
     let write = || -> Result<(), std::io::Error> {
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
+        let parent = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(parent)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".checkfu-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file: the umask takes its part.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        options.open(path)?.write_all(file.text.as_bytes())
+        let mut new = builder.tempfile_in(parent)?;
+        new.write_all(file.text.as_bytes())?;
+        new.as_file().sync_all()?;
+        // What appeared since the check is not overwritten either.
+        let kept = if file.path == ".gitignore" { new.persist(path) } else { new.persist_noclobber(path) };
+        kept.map(drop).map_err(|e| e.error)
     };
     write().map_err(|e| {
         let size = bytes(file.text.len() as u64);

@@ -4,7 +4,7 @@ use crate::cli::args::Plan as Args;
 use crate::cli::commands::{Run, next};
 use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
-use crate::cli::files::write_whole;
+use crate::cli::files::write_plan;
 use crate::cli::session::{self, Wish, runtime};
 use crate::cli::view::{Format, human, markdown, unchanged};
 use crate::plan::{self, Plan};
@@ -29,7 +29,7 @@ pub fn run(run: &Run, args: Args) -> Ran {
 
 /// Writes a plan file, whole or not at all.
 pub fn save(run: &Run, plan: &Plan, path: &std::path::Path) -> Result<(), Failure> {
-    write_whole(&run.cwd.join(path), plan::write(plan).as_bytes())
+    write_plan(&run.cwd.join(path), &plan::write(plan))
 }
 
 /// Shows a plan on stdout; where the desired state is at hand, `--verbose` lists what stays as it is.

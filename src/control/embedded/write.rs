@@ -9,7 +9,7 @@ use crate::control::embedded::{
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
 use crate::model::Digest;
-use crate::model::op::{Context, Fact, ReceiptLine, Request, Response, Written};
+use crate::model::op::{ActorKind, Context, Fact, ReceiptLine, Request, Response, Written};
 use crate::store::idempotency::{self, Stored};
 use crate::store::resource::{self, Resource, State};
 use crate::store::{Conn, apply, fact, memory as memories, owner};
@@ -174,6 +174,9 @@ fn may_act(tx: &Tx<'_>, request: &Request) -> Result<()> {
         Request::Archive(r) | Request::Delete(r) => &r.at.id,
         Request::Publish(r) => &r.at.id,
         Request::WriteContents(r) => &r.id,
+        // What a session writes is no authoring.
+        Request::MemoryWrite(r) if tx.context.actor_kind != ActorKind::Session => &r.id,
+        Request::MemoryDelete(r) if tx.context.actor_kind != ActorKind::Session => &r.id,
         // The others compare the owner themselves, or have none.
         _ => return Ok(()),
     };

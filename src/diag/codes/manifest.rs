@@ -40,6 +40,9 @@ codes! {
     TOO_LARGE = "manifest.too_large", Error, "the file is too large",
         "A file of manifests holds at most 64 MB and two million values.",
         "Split the file.";
+    TOO_MANY = "manifest.too_many", Error, "more findings than are shown",
+        "Of one document 1,000 findings are shown and of one file 10,000: what is wrong in so many places mostly has one cause.",
+        "Correct what is shown, or leave the file out if it is no manifest, and validate again.";
     NUL = "manifest.nul", Error, "a NUL byte in a text",
         "A file with a NUL byte is no text, or is one in UTF-16; some readers cut it there.",
         "Save the file as UTF-8, without NUL.";

@@ -8,7 +8,7 @@ codes! {
         "It refers to a resource that is in conflict, gone or in error, so its own change cannot be made in order.",
         "Settle the resource that it waits for.";
     STILL_USED = "plan.still_used", Note, "It stays since it is still used",
-        "It is declared no more, but a resource whose own change is held, blocked or out of scope refers to it live.",
+        "It is declared no more, or another took its place, but a resource whose own change is held, blocked or out of scope, or one of another owner, refers to it live.",
         "Settle the user, then plan again.";
     REPLACE_REFUSED = "plan.replace_refused", Error, "A field that cannot change in place",
         "The change needs a new resource, and the old one could not be brought back.",

@@ -5,8 +5,8 @@ mod hint;
 mod parse;
 mod scalar;
 
-pub(crate) use parse::too_large;
 pub use parse::{Doc, Documents, Style, documents, parse};
+pub(crate) use parse::{too_large, too_many};
 pub use scalar::quote;
 
 use std::ops::Range;
@@ -24,6 +24,9 @@ pub const MAX_EXPANSION: u64 = 10 << 20;
 pub const NODE_COST: u64 = 16;
 /// Most values of one file, aliases not expanded.
 pub const MAX_NODES: usize = 2_000_000;
+/// Most findings that are told of one document, and, of all its documents together, ten times as many of one file.
+/// Each costs memory and a look for its place, and nobody reads further.
+pub const MAX_FINDINGS: usize = 1_000;
 
 /// A value and where it is written.
 #[derive(Debug, Clone)]

@@ -10,7 +10,9 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, StructureStyle, 
 use crate::diag::codes;
 use crate::diag::codes::manifest as code;
 use crate::diag::{Diagnostic, Diagnostics, LineIndex};
-use crate::manifest::yaml::{Key, Kind, MAX_BYTES, MAX_DEPTH, MAX_EXPANSION, MAX_NODES, NODE_COST, Node, hint, scalar};
+use crate::manifest::yaml::{
+    Key, Kind, MAX_BYTES, MAX_DEPTH, MAX_EXPANSION, MAX_FINDINGS, MAX_NODES, NODE_COST, Node, hint, scalar,
+};
 
 /// One document of a stream.
 #[derive(Debug)]
@@ -72,6 +74,12 @@ pub fn parse(index: &LineIndex) -> (Vec<Node>, Diagnostics) {
 pub(crate) fn too_large(index: &LineIndex) -> Diagnostic {
     let message = format!("the file has {} bytes, more than {MAX_BYTES}", index.text().len());
     Diagnostic::new(&codes::manifest::TOO_LARGE, message).at(index.locate(0..0), "")
+}
+
+/// The diagnostic of a document or file that has more findings than are told.
+pub(crate) fn too_many(index: &LineIndex, at: Range<usize>, what: &str) -> Diagnostic {
+    Diagnostic::new(&code::TOO_MANY, format!("the findings in {what} from here on are not shown"))
+        .at(index.locate(at), "")
 }
 
 impl Iterator for Documents<'_> {
@@ -208,6 +216,10 @@ impl<'a> Tree<'a> {
     }
 
     fn take(&mut self, event: Event<'_>, span: &Span, bytes: Range<usize>) -> Result<(), Abandon> {
+        if self.found.0.len() >= MAX_FINDINGS {
+            self.found.push(too_many(self.index, bytes, "this document"));
+            return Err(Abandon);
+        }
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let refused = self.tag(tag.as_deref(), span);

@@ -214,14 +214,28 @@ fn rename(schema: &mut Value, kind: &str) {
 
 /// The schema of a whole manifest document of a kind, for editors.
 pub fn schema(kind: &KindDef) -> Value {
-    let mut spec = (kind.full_schema)();
+    document(kind, (kind.full_schema)())
+}
+
+/// The schema that a whole manifest document of a kind is validated against. Of labels too it says the
+/// structure alone; of a name, a path and a day it says all.
+pub fn of_document(kind: &KindDef) -> Value {
+    let mut out = document(kind, (kind.schema)());
+    if let Some(labels) = out.pointer_mut("/properties/metadata/properties/labels") {
+        strip(labels);
+        labels.as_object_mut().map(|l| l.remove("propertyNames"));
+    }
+    out
+}
+
+fn document(kind: &KindDef, mut spec: Value) -> Value {
     let defs = spec.as_object_mut().and_then(|s| s.remove("$defs"));
     if let Some(map) = spec.as_object_mut() {
         map.remove("$schema");
         map.remove("title");
     }
     let mut required = vec!["apiVersion", "kind", "metadata"];
-    if spec.get("required").is_some() {
+    if spec.get("required").and_then(Value::as_array).is_some_and(|r| !r.is_empty()) {
         required.push("spec");
     }
     let mut out = json!({
@@ -282,6 +296,7 @@ fn metadata() -> Value {
                             "description": "The day from which the field is owned again, as 2027-03-01. Default: never.",
                             "type": "string",
                             "format": "date",
+                            "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
                         },
                     },
                 },

@@ -258,6 +258,16 @@ pub struct Referrer {
     pub follows: bool,
 }
 
+impl Referrer {
+    /// Where it is, for people: `OWNER:ADDRESS`, or kind and id of one that nobody owns.
+    pub fn shown(&self) -> String {
+        match (&self.owner, &self.address) {
+            (Some(owner), Some(address)) => format!("{owner}:{address}"),
+            _ => format!("{} {}", self.kind, self.id),
+        }
+    }
+}
+
 /// An Apply began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Began {

@@ -253,3 +253,22 @@ fn an_update_before_a_publish_records_only_what_it_did() {
     world.apply(&plan);
     assert!(world.plan(&desired).actions.is_empty());
 }
+
+#[test]
+fn a_field_that_the_file_never_named_is_held_once_it_is_owned_again() {
+    let mut desired = project();
+    desired.put("MemoryStore/s", &json!({})).unowned = vec!["description".into()];
+    let mut world = World::of(&desired);
+    world.outside("MemoryStore/s", "description", json!("theirs"));
+    let plan = world.plan(&desired);
+    assert!(plan.actions.is_empty() && plan.held.is_empty(), "what is not owned is no drift");
+    desired.put("MemoryStore/s", &json!({}));
+    let lean = world.snapshot(&desired);
+    assert!(lean.resources[&address("MemoryStore/s")].body.is_some(), "its digests say that something differs");
+    let plan = crate::plan::plan(&desired, &lean, &options());
+    assert_eq!(plan.held[0].field.as_deref(), Some("description"));
+    assert_eq!(ids(&plan), ["MemoryStore/s#record"]);
+    world.apply(&plan);
+    let again = world.plan(&desired);
+    assert!(again.actions.is_empty() && again.held.len() == 1, "{again:?}");
+}

@@ -9,6 +9,7 @@ use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes;
 use crate::model::kinds::Object;
 use crate::model::op::{Expect, MemoryWrite, Update, Written};
+use crate::model::tree::{Entry, FileSet};
 use crate::plan::{Options, Origin, Plan, Scope, SourceRelation, Verb};
 use crate::receipt::{Outcome, Receipt};
 use crate::reconcile::{self, ReconcileError};
@@ -105,7 +106,7 @@ async fn planned(liar: &Liar, d: &Desired) -> Plan {
 async fn carried_out(liar: &Liar, plan: &Plan, d: &Desired) -> Result<Receipt, ReconcileError> {
     let retry = Retry { times: 0, ..Retry::default() };
     let how = ApplyOptions { retry, ..ApplyOptions::new("tester") };
-    let files = Files::default().with("m/a.md", "A");
+    let files = Files::default().with("m/a.md", "A").with("tone/SKILL.md", "tone");
     reconcile::apply(plan, liar, &files, (d, &options()), &how, &|_| ()).await
 }
 
@@ -150,6 +151,71 @@ async fn what_was_said_and_not_done_is_not_settled() {
     assert_eq!(receipt.outcome, Outcome::Done);
     assert_eq!(receipt.not_settled, ["Agent/bot: instructions"]);
     assert_eq!(codes::apply::NOT_SETTLED.code, "apply.not_settled");
+}
+
+#[tokio::test]
+async fn what_is_kept_beside_does_not_hide_what_is_not_settled() {
+    let liar = Liar::new();
+    let notes = |description: &str, text: &str| {
+        let digest = Digest::of(text.as_bytes());
+        let modes = json!([{"at": "/x", "mode": "upkeep"}]);
+        let spec = json!({"name": "s", "description": description, "contents": {"/x/a.md": digest}, "modes": modes});
+        let mut notes = wanted(Kind::MemoryStore, "s", spec);
+        notes.memories.insert("/x/a.md".into(), WantedFile { file: "m/a.md".into(), sha256: digest, size: 1 });
+        desired(vec![notes])
+    };
+    let first = notes("one", "A");
+    let receipt = carried_out(&liar, &planned(&liar, &first).await, &first).await.unwrap();
+    let id = receipt.lines.iter().find_map(|l| l.id.clone().filter(|id| id.starts_with("memstore_"))).unwrap();
+    let write = MemoryWrite { id, path: "/x/a.md".into(), content: "by kim".into(), expect: None };
+    liar.lies(Lie::Then("authoring.owner", Box::new(Request::MemoryWrite(write))));
+    planned(&liar, &first).await;
+    let d = notes("two", "B");
+    let plan = planned(&liar, &d).await;
+    assert_eq!(plan.notes.kept_memories.len(), 1);
+    liar.lies(Lie::Forgets("memory_stores.update"));
+    let receipt = carried_out(&liar, &plan, &d).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec!["MemoryStore/s: description".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_scope_that_names_nothing_is_told_where_nothing_is_to_do() {
+    let liar = settled().await;
+    let d = desired(vec![bot("one"), store()]);
+    let scope = Scope { only: vec!["Agent/nobody".into()], ..Scope::default() };
+    let scoped = Options { scope, ..options() };
+    let plan = reconcile::plan(&d, Some(&liar), &Context::default(), &scoped, None).await.unwrap();
+    assert_eq!(plan.findings[0].code, codes::plan::SCOPE_EMPTY.code);
+}
+
+#[tokio::test]
+async fn what_is_replaced_stays_while_another_owner_uses_it() {
+    let liar = Liar::new();
+    let entry =
+        Entry { path: "SKILL.md".into(), executable: false, symlink: false, size: 4, sha256: Digest::of(b"tone") };
+    let files = FileSet::new(vec![entry]);
+    let content = files.digest;
+    let tone = |name: &str| {
+        let mut tone = wanted(Kind::Skill, "tone", json!({"name": "tone", "display_name": name, "content": content}));
+        tone.content = Some((files.clone(), "tone".into()));
+        tone
+    };
+    let d = desired(vec![tone("Tone")]);
+    carried_out(&liar, &planned(&liar, &d).await, &d).await.unwrap();
+    let skills = json!([{"skill": "acme/support:Skill/tone", "content": content}]);
+    let user = wanted(Kind::Agent, "a", json!({"name": "a", "model": "m", "skills": skills}));
+    let theirs = Desired { owner: "acme/legal".parse().unwrap(), ..desired(vec![user]) };
+    let receipt = carried_out(&liar, &planned(&liar, &theirs).await, &theirs).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+
+    let d = desired(vec![tone("Voice")]);
+    let plan = planned(&liar, &d).await;
+    assert_eq!(plan.actions.iter().map(|a| a.id.as_str()).collect::<Vec<_>>(), ["Skill/tone#replace"]);
+    let receipt = carried_out(&liar, &plan, &d).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+    let again = planned(&liar, &d).await;
+    assert!(again.actions.is_empty() && again.applyable);
+    assert_eq!(again.findings[0].message, "Skill/tone stays for now: acme/legal:Agent/a still uses it");
 }
 
 #[tokio::test]

@@ -63,6 +63,23 @@ fn the_right_to_act_comes_before_a_stored_answer() {
 }
 
 #[test]
+fn a_memory_written_before_is_no_answer_for_who_lost_the_store() {
+    let ws = Ws::new();
+    let id = ws.store(Some(A), "notes").id;
+    let memory = MemoryWrite { id: id.clone(), path: "/a.md".into(), content: "x".into(), expect: None };
+    ws.written(&keyed(A, "k"), Request::MemoryWrite(memory.clone()));
+    let transfer = Transfer {
+        at: Authoring { at: at(&id, 1), seq: 1 },
+        from: owner(A),
+        to: owner("acme/b"),
+        address: address(Kind::MemoryStore, "notes"),
+    };
+    ws.written(&by(A), Request::Transfer(transfer));
+    let error = ws.refused(&keyed(A, "k"), Request::MemoryWrite(memory));
+    assert_eq!(error.code, "authoring.owned_elsewhere");
+}
+
+#[test]
 fn receipt_lines_come_with_the_write_and_with_a_replay() {
     let ws = Ws::new();
     let begin = |plan: &[u8]| {

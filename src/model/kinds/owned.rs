@@ -1,0 +1,93 @@
+//! What an owner owns of a resource, and the digest over it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::model::kinds::{Default_, def};
+use crate::model::{Digest, Kind};
+
+/// What its owner last applied to a resource.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+pub struct Applied {
+    /// The canonical form.
+    pub spec: Value,
+    /// Canonical fields that the owner does not own (modes `ignore` and `seed`): `description`,
+    /// `labels.team`, `contents./policy/a.md`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unowned: Vec<String>,
+}
+
+impl Applied {
+    /// The digest of what is owned of it: [`owned_digest`] of the spec itself.
+    pub fn digest(&self, kind: Kind) -> Digest {
+        owned_digest(kind, &self.spec, self)
+    }
+}
+
+/// The digest of the part of a canonical form that its owner owns: less the `unowned` fields, `server` fields
+/// that `applied` does not hold, and memories that are neither in `applied` nor under an `enforce` prefix;
+/// and of the list of `unowned` fields, where there are any. Live = applied = wanted exactly when there is nothing to do and nothing to report.
+pub fn owned_digest(kind: Kind, canonical: &Value, applied: &Applied) -> Digest {
+    let part = owned_part(kind, canonical, applied);
+    if applied.unowned.is_empty() {
+        return Digest::of_json(&part);
+    }
+    // A field that the file never had may be owned again: then the list alone says that there is a difference.
+    let unowned: BTreeSet<&String> = applied.unowned.iter().collect();
+    Digest::of_json(&(part, unowned))
+}
+
+/// The value that [`owned_digest`] is over.
+pub fn owned_part(kind: Kind, canonical: &Value, applied: &Applied) -> Value {
+    let mut out = canonical.as_object().cloned().unwrap_or_default();
+    for field in def(kind).fields {
+        let known = applied.spec.get(field.name);
+        if field.default == Default_::Server && known.is_none() {
+            out.remove(field.name);
+        }
+        if field.name == "contents" {
+            let prefixes = enforce_prefixes(&applied.spec);
+            if let Some(Value::Object(files)) = out.get_mut("contents") {
+                files.retain(|path, _| {
+                    known.and_then(|k| k.get(path)).is_some() || prefixes.iter().any(|p| is_under(path, p))
+                });
+            }
+            if out.get("contents").and_then(Value::as_object).is_some_and(Map::is_empty) {
+                out.remove("contents");
+            }
+        }
+    }
+    for path in &applied.unowned {
+        match path.split_once('.') {
+            None => {
+                out.remove(path);
+            }
+            Some((field, key)) => {
+                if let Some(Value::Object(map)) = out.get_mut(field) {
+                    map.remove(key);
+                    if map.is_empty() {
+                        out.remove(field);
+                    }
+                }
+            }
+        }
+    }
+    Value::Object(out)
+}
+
+/// The prefixes of a canonical memory store whose mode is `enforce`.
+pub fn enforce_prefixes(store: &Value) -> Vec<String> {
+    let modes = store.get("modes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    modes
+        .iter()
+        .filter(|m| m.get("mode").and_then(Value::as_str) == Some("enforce"))
+        .filter_map(|m| m.get("at").and_then(Value::as_str).map(str::to_owned))
+        .collect()
+}
+
+/// Is a memory path the prefix itself or below it? `/` is above all.
+pub fn is_under(path: &str, prefix: &str) -> bool {
+    let prefix = prefix.trim_end_matches('/');
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
