@@ -13,8 +13,8 @@ fn knowledge() -> Sandbox {
         (
             "k.yaml",
             "apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {name: know}\nspec:\n  \
-             contents:\n    - {from: memory/answers, at: /answers, mode: upkeep}\n    \
-             - {from: memory/start, at: /start, mode: seed}\n",
+             contents:\n    - {path: memory/answers, at: /answers, mode: upkeep}\n    \
+             - {path: memory/start, at: /start, mode: seed}\n",
         ),
     ]);
     s.run(&["apply", "--yes"]).code(0);
