@@ -123,8 +123,10 @@ impl<'a> Walk<'a> {
             let word = |shape: &'a Value| {
                 let text = |key: &str| shape.get(key).and_then(Value::as_str);
                 match (text("const"), text("description")) {
-                    (Some(word), Some(doc)) => Some(format!("`{word}` ({})", doc.trim_end_matches('.'))),
-                    (Some(word), None) => Some(format!("`{word}`")),
+                    (Some(word), Some(doc)) if doc.trim_matches('`') != word => {
+                        Some(format!("`{word}` ({})", doc.trim_end_matches('.')))
+                    }
+                    (Some(word), _) => Some(format!("`{word}`")),
                     (None, _) if text("type") == Some("null") => None,
                     (None, _) => Some(self.takes(shape)),
                 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::cli::view::style;
-use crate::cli::view::text::{count, line};
+use crate::cli::view::text::line;
 use crate::model::Address;
 use crate::plan::Plan;
 use crate::reconcile::Desired;
@@ -34,8 +34,8 @@ pub fn human(plan: &Plan, desired: &Desired) -> String {
                 parts.push(ignored.join(", "));
             }
             if !seeded.is_empty() {
-                let what = count(seeded.len(), "seed");
-                parts.push(format!("{} ({what}: set once, a later change of the file is not sent)", seeded.join(", ")));
+                let seeded = seeded.join(", ");
+                parts.push(format!("{seeded} (seed: written once, a later change of the file is not sent)"));
             }
             let _ = writeln!(out, "  {}  {}", wanted.address, style::faint(parts.join("; ")));
         }
