@@ -131,21 +131,11 @@ impl Uploads {
         let mut sends = Vec::new();
         for (digest, ..) in files(action) {
             if let Some(body) = self.bodies.get(&digest) {
-                sends.push(self.send_once(digest, body, sender, blobs, context));
+                let send = move || self.send(digest, body, sender, blobs, context);
+                sends.push(async move { body.sent.get_or_try_init(send).await.copied() });
             }
         }
         stream::iter(sends).buffer_unordered(AT_ONCE).try_for_each(|()| std::future::ready(Ok(()))).await
-    }
-
-    async fn send_once<C: ControlPlane, B: Blobs>(
-        &self,
-        digest: Digest,
-        body: &Body,
-        sender: &Sender<'_, C>,
-        blobs: &B,
-        context: &Context,
-    ) -> Result<(), UploadError> {
-        body.sent.get_or_try_init(|| self.send(digest, body, sender, blobs, context)).await.copied()
     }
 
     async fn send<C: ControlPlane, B: Blobs>(

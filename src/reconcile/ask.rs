@@ -50,13 +50,18 @@ impl<C: ControlPlane> Ask<'_, C> {
         self.side_by_side(batches).await
     }
 
-    /// Bodies of these ids, one answer a batch. Without an id there is still one answer: what was retired.
-    pub(crate) async fn bodies(&self, ids: &[String]) -> Result<Vec<Loaded>, ControlError> {
+    /// Bodies of these ids, one answer a batch, each handed on as it comes: all at once they are many times the
+    /// files. Without an id there is still one answer: what was retired.
+    pub(crate) async fn bodies(&self, ids: &[String], mut take: impl FnMut(Loaded)) -> Result<(), ControlError> {
         let mut batches: Vec<_> = ids.chunks(BODIES).map(|ids| self.loaded(ids)).collect();
         if batches.is_empty() {
             batches.push(self.loaded(&[]));
         }
-        stream::iter(batches).buffered(AT_ONCE).try_collect().await
+        let mut answers = stream::iter(batches).buffered(AT_ONCE);
+        while let Some(loaded) = answers.try_next().await? {
+            take(loaded);
+        }
+        Ok(())
     }
 
     /// What references mean in this workspace, in the order of the wants.

@@ -125,7 +125,7 @@ fn may_be_replaced(live: &LiveResource) -> bool {
 async fn put_bodies<C: ControlPlane>(ask: &Ask<'_, C>, ids: &[String], live: &mut Live) -> Result<(), ControlError> {
     let mut by_id: BTreeMap<String, Address> =
         live.resources.iter().map(|(address, r)| (r.summary.id.clone(), address.clone())).collect();
-    for loaded in ask.bodies(ids).await? {
+    ask.bodies(ids, |loaded| {
         live.retired.extend(loaded.retired);
         for body in loaded.bodies {
             let Some(address) = by_id.remove(&body.id) else { continue };
@@ -137,8 +137,8 @@ async fn put_bodies<C: ControlPlane>(ask: &Ask<'_, C>, ids: &[String], live: &mu
                 resource.body = Some(body);
             }
         }
-    }
-    Ok(())
+    })
+    .await
 }
 
 /// Unowned resources of the kind and shown name of one that is to be made.

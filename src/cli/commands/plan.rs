@@ -38,7 +38,8 @@ pub fn show(run: &Run, plan: &Plan, desired: Option<&Desired>) {
     let unchanged = desired.filter(|_| printer.verbose).map(|d| unchanged::human(plan, d)).unwrap_or_default();
     match printer.format {
         Format::Human => {
-            printer.data(&human::plan(plan, human::Options { verbose: printer.verbose, unchanged: &unchanged }))
+            let options = human::Options { verbose: printer.verbose, unchanged: &unchanged };
+            human::write(plan, options, &mut |text| printer.data(text));
         }
         Format::Json => printer.raw(&plan::write(plan)),
         Format::Markdown => printer.data(&markdown::plan(plan)),

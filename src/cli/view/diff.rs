@@ -94,6 +94,7 @@ fn place(op: &DiffOp, old: &[Unit<'_>], new: &[Unit<'_>], out: &mut Vec<Line>) {
         DiffOp::Equal { .. } => out.extend(new.iter().map(|u| whole(Mark::Same, *u))),
         DiffOp::Delete { .. } => out.extend(old.iter().map(|u| whole(Mark::Removed, *u))),
         DiffOp::Insert { .. } => out.extend(new.iter().map(|u| whole(Mark::Added, *u))),
+        DiffOp::Replace { .. } if line_by_line(old, new, out) => {}
         DiffOp::Replace { .. } => match words(old, new) {
             Some(pieces) => layout(pieces, old[0].line, new[0].line, out),
             None => {
@@ -102,6 +103,24 @@ fn place(op: &DiffOp, old: &[Unit<'_>], new: &[Unit<'_>], out: &mut Vec<Line>) {
             }
         },
     }
+}
+
+/// As many whole lines as before, each like the one at its place: each is compared with that one alone, which is
+/// much less work than with all. Says whether it was so; if not, nothing was laid out.
+fn line_by_line(old: &[Unit<'_>], new: &[Unit<'_>], out: &mut Vec<Line>) -> bool {
+    let lines = |units: &[Unit<'_>]| units[..units.len() - 1].iter().all(|u| u.text.ends_with('\n'));
+    if old.len() != new.len() || old.len() < 2 || !lines(old) || !lines(new) {
+        return false;
+    }
+    let known = out.len();
+    for (a, b) in old.iter().zip(new) {
+        let Some(pieces) = words(std::slice::from_ref(a), std::slice::from_ref(b)) else {
+            out.truncate(known);
+            return false;
+        };
+        layout(pieces, a.line, b.line, out);
+    }
+    true
 }
 
 fn whole(mark: Mark, unit: Unit<'_>) -> Line {
@@ -115,7 +134,8 @@ fn whole(mark: Mark, unit: Unit<'_>) -> Line {
 fn words(old: &[Unit<'_>], new: &[Unit<'_>]) -> Option<Vec<Part>> {
     let join = |units: &[Unit<'_>]| units.iter().map(|u| u.text).collect::<String>();
     let (before, after) = (join(old), join(new));
-    let (a, b) = (tokens(&before), tokens(&after));
+    let (start, end) = shared(&before, &after);
+    let (a, b) = (tokens(&before[start..before.len() - end]), tokens(&after[start..after.len() - end]));
     let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(x, y)| x == y).count();
     let middle = |tokens: &[&str]| tokens[head..tokens.len() - tail].iter().map(|t| t.len()).sum::<usize>();
@@ -126,11 +146,19 @@ fn words(old: &[Unit<'_>], new: &[Unit<'_>]) -> Option<Vec<Part>> {
     let ink = |s: &str| s.chars().filter(|c| !c.is_whitespace()).map(char::len_utf8).sum::<usize>();
     let mut pieces: Vec<Part> = Vec::new();
     let mut same_ink = 0;
+    let same = |text: &str, pieces: &mut Vec<Part>, same_ink: &mut usize| {
+        *same_ink += ink(text);
+        match pieces.last_mut() {
+            Some(Part { mark: Mark::Same, text: before }) => before.push_str(text),
+            _ if text.is_empty() => {}
+            _ => pieces.push(Part { mark: Mark::Same, text: text.to_owned() }),
+        }
+    };
+    same(&after[..start], &mut pieces, &mut same_ink);
     for op in diff.ops() {
         let (old, new) = (a[op.old_range()].concat(), b[op.new_range()].concat());
         if matches!(op, DiffOp::Equal { .. }) {
-            same_ink += ink(&new);
-            pieces.push(Part { mark: Mark::Same, text: new });
+            same(&new, &mut pieces, &mut same_ink);
             continue;
         }
         for (mark, text) in [(Mark::Removed, old), (Mark::Added, new)] {
@@ -139,10 +167,29 @@ fn words(old: &[Unit<'_>], new: &[Unit<'_>]) -> Option<Vec<Part>> {
             }
         }
     }
+    same(&after[after.len() - end..], &mut pieces, &mut same_ink);
     let most = ink(&before).max(ink(&after)).max(1);
     #[expect(clippy::cast_precision_loss, reason = "a share of at most WORDS_LIMIT bytes")]
     let alike = same_ink as f64 / most as f64;
     (alike >= ALIKE).then(|| merge(pieces))
+}
+
+/// How many bytes are the same at the start, and at the end of the rest: whole words between blanks, so that words
+/// are only looked for in between.
+fn shared(before: &str, after: &str) -> (usize, usize) {
+    let (a, b) = (before.as_bytes(), after.as_bytes());
+    let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(x, y)| x == y).count();
+    // A word begins after a blank and ends before one, unless something joins itself to the blank.
+    let word = |text: &[u8], at: usize| text.get(at).is_some_and(u8::is_ascii_graphic);
+    let begins = |at: &usize| a[at - 1] == b' ' && word(a, *at) && word(b, *at);
+    let start = (1..=head).rev().find(begins).unwrap_or(0);
+    let ends = |n: &usize| {
+        let (x, y) = (a.len() - n, b.len() - n);
+        a[x] == b' ' && x > start && y > start && word(a, x - 1) && word(b, y - 1)
+    };
+    let end = (1..=tail).rev().find(ends).unwrap_or(0);
+    (start, end)
 }
 
 /// Words with their line feeds apart, so that a line break can go or come by itself.
@@ -333,6 +380,26 @@ mod tests {
     ~  1 one two three[- four\n-]{+\n+}
     ~  2 {+four +}five six seven
     ");
+    }
+
+    #[test]
+    fn lines_that_are_alike_are_compared_one_by_one() {
+        insta::assert_snapshot!(shown("be kind to all 1\nbe kind to all 2\n", "be good to all 1\nbe mild to all 2\n"), @r"
+        ~  1 be [-kind-]{+good+} to all 1
+        ~  2 be [-kind-]{+mild+} to all 2
+        ");
+        // One of them is another line: both are seen as one place.
+        let mixed = shown("be kind to all 1\nThen wait.\n", "be good to all 1\nBuy low, sell high, at once!\n");
+        assert_eq!(mixed.matches('~').count(), 0, "{mixed}");
+    }
+
+    #[test]
+    fn what_is_shared_ends_at_blanks_and_never_overlaps() {
+        assert_eq!(shared("be kind to all", "be mild to all"), (3, 7));
+        assert_eq!(shared("a a", "a a a"), (2, 0));
+        assert_eq!(shared("", "x"), (0, 0));
+        assert_eq!(shared("same é", "same ü"), (0, 0));
+        assert_eq!(shared("x \u{301}a b", "x \u{301}a c"), (6, 0));
     }
 
     #[test]

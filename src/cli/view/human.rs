@@ -26,8 +26,19 @@ const PART_CHARS: usize = 2_000;
 /// Files of one resource that are listed before the rest is only counted.
 const FILES: usize = 40;
 
+/// Actions whose text is held at once: enough for all cores, little beside the plan itself.
+const AT_ONCE: usize = 256;
+
 /// The whole plan. Ends with a line feed.
+#[cfg(test)]
 pub fn plan(plan: &Plan, options: Options<'_>) -> String {
+    let mut out = String::new();
+    write(plan, options, &mut |text| out.push_str(text));
+    out
+}
+
+/// The whole plan, piece by piece, each of whole lines: the text of a large plan is longer than the plan.
+pub fn write(plan: &Plan, options: Options<'_>, sink: &mut dyn FnMut(&str)) {
     let mut out = String::new();
     header(plan, &mut out);
     let mut actions: Vec<&Action> = plan.actions.iter().filter(|a| !words::settles(a)).collect();
@@ -39,7 +50,11 @@ pub fn plan(plan: &Plan, options: Options<'_>) -> String {
         self::action(action, verb_width, name_width, options, &mut out);
         out
     };
-    out.extend(actions.par_iter().map(shown).collect::<Vec<String>>());
+    for some in actions.chunks(AT_ONCE) {
+        out.extend(some.par_iter().map(shown).collect::<Vec<String>>());
+        sink(&out);
+        out.clear();
+    }
     if !actions.is_empty() {
         out.push('\n');
     }
@@ -48,7 +63,7 @@ pub fn plan(plan: &Plan, options: Options<'_>) -> String {
     out.push_str(options.unchanged);
     findings::human(&plan.findings, options.verbose, &mut out);
     totals(plan, &mut out);
-    out
+    sink(&out);
 }
 
 fn header(plan: &Plan, out: &mut String) {

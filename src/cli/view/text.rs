@@ -16,6 +16,10 @@ pub fn is_hidden(c: char) -> bool {
 /// Shows controls and hidden characters as escapes (`\u{202e}`, `\r`). A line feed stays where `lines` says so,
 /// else it is `\n`; a tab is `\t`, which no one can take for blanks.
 pub fn visible(text: &str, lines: bool) -> String {
+    // Almost all text is plain: nothing in it needs a second look.
+    if text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,6 +1,6 @@
 //! The rules of a workspace, in process, over one SQLite file: one writer, readers beside it.
 //!
-//! One function an operation. A write comes through [`write::perform`], which frames it with the right to act,
+//! One function an operation. A write comes through `write::perform`, which frames it with the right to act,
 //! the idempotency record, the audit fact and the receipt line; the writer thread commits several at once.
 
 mod applies;
@@ -158,11 +158,15 @@ impl Embedded {
     }
 
     async fn read(&self, request: Request) -> Result<Response, ControlError> {
-        let readers = Arc::clone(&self.inner);
-        if tokio::runtime::Handle::try_current().is_ok() {
-            tokio::task::spawn_blocking(move || readers.answer(&request)).await.map_err(|_| stopped())?
-        } else {
-            readers.answer(&request)
+        use tokio::runtime::{Handle, RuntimeFlavor};
+        match Handle::try_current().map(|h| h.runtime_flavor()) {
+            // On the thread that asks: what a large answer leaves free is then of use to whoever reads it.
+            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| self.inner.answer(&request)),
+            Ok(_) => {
+                let readers = Arc::clone(&self.inner);
+                tokio::task::spawn_blocking(move || readers.answer(&request)).await.map_err(|_| stopped())?
+            }
+            Err(_) => self.inner.answer(&request),
         }
     }
 }
