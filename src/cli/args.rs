@@ -71,9 +71,9 @@ pub enum Command {
     Init(Init),
     /// Write one new agent or skill
     New(New),
-    /// Check every file; nothing is called
+    /// Check every file; nothing is called, and nothing is written but the cache `.checkfu/cache`
     Validate(Validate),
-    /// Show what apply would do
+    /// Show what apply would do; nothing is written but the cache `.checkfu/cache`
     Plan(Plan),
     /// Do what the plan says
     Apply(Apply),
@@ -87,7 +87,7 @@ pub enum Command {
     Show(Show),
     /// Print a JSON Schema
     Schema(Schema),
-    /// Explain a code, a kind or a field
+    /// Explain a code, a kind, a field, or a key of checkfu.yaml
     Explain(Explain),
     /// Look for what could be wrong with this setup
     Doctor,
@@ -101,7 +101,7 @@ pub struct Init {
     /// Where; made if it is not there [default: the current directory]
     #[arg(value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// The authoring owner [default: the folder's name]
+    /// The authoring owner [default: my-team/FOLDER, with the folder's name]
     #[arg(long, value_name = "OWNER")]
     pub owner: Option<String>,
 }
@@ -163,7 +163,8 @@ pub struct What {
     /// Put back everything that moved live
     #[arg(long)]
     pub revert_all: bool,
-    /// Answer a finding: retire, empty, session-memory, same-name, loosened or source
+    /// Answer a finding: retire, empty, session-memory, same-name, loosened or source; a destroy is answered by
+    /// `checkfu destroy --allow destroy=OWNER`
     #[arg(long, value_name = "RULE[=ADDRESS]")]
     pub allow: Vec<Allowance>,
     /// Write the plan to a file
@@ -249,8 +250,8 @@ pub struct Schema {
 /// `explain`
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// As in manifest.unknown_key, Agent, Agent.model
-    #[arg(value_name = "CODE|KIND[.FIELD]")]
+    /// As in manifest.unknown_key, Agent, Agent.model, Config, Config.policy
+    #[arg(value_name = "CODE|KIND[.FIELD]|Config[.KEY]")]
     pub topic: String,
 }
 

@@ -2,6 +2,7 @@
 
 pub mod args;
 pub mod commands;
+pub mod configuration;
 pub mod env;
 pub mod exit;
 pub mod failure;

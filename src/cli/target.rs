@@ -35,13 +35,12 @@ impl Place {
     /// Opens the workspace; none is made.
     pub fn open_existing(&self) -> Result<Option<Embedded>, Failure> {
         Embedded::open_existing(&self.path, EmbeddedOptions::default())
-            .map_err(|e| Failure::control(&format!("open {}", self.path.display()), &e))
+            .map_err(|e| Failure::control("open the workspace", &e))
     }
 
     /// Opens the workspace, or makes one.
     pub fn open(&self) -> Result<Embedded, Failure> {
-        Embedded::open(&self.path, EmbeddedOptions::default())
-            .map_err(|e| Failure::control(&format!("open {}", self.path.display()), &e))
+        Embedded::open(&self.path, EmbeddedOptions::default()).map_err(|e| Failure::control("open the workspace", &e))
     }
 
     /// Opens the workspace for a command that only reads.

@@ -132,8 +132,11 @@ impl Read<'_> {
     fn store(&self, d: &Document, spec: &mut Map<String, Value>, built: &mut Built, found: &mut Diagnostics) {
         let Some(Value::Array(entries)) = spec.remove("contents") else { return };
         let mut modes = Vec::new();
-        for entry in &entries {
+        built.places.insert("modes".to_owned(), d.locate("/contents", true));
+        for (i, entry) in entries.iter().enumerate() {
             let at = entry.get("at").cloned().unwrap_or_default();
+            let place = format!("modes[{}].mode", at.as_str().unwrap_or_default());
+            built.places.insert(place, d.locate(&format!("/contents/{i}/mode"), false));
             let mode = entry.get("mode").cloned().unwrap_or_else(|| json!("upkeep"));
             modes.push(json!({"at": at, "mode": mode}));
         }

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::desired::Desired;
 use crate::live::Live;
-use crate::model::kinds::{Change, Retire, Selector};
-use crate::model::{Address, Digest};
-use crate::plan::compare::{Delta, Outcome, State};
+use crate::model::kinds::{Change, Retire, Selector, Target};
+use crate::model::{Address, Digest, Kind};
+use crate::plan::compare::{Delta, FieldDelta, Outcome, State};
 use crate::plan::item::{Item, Users};
 use crate::plan::memory::{self, Memories};
 use crate::plan::record::{before_publish, recorded, settles, with_contents};
@@ -173,6 +173,11 @@ impl Building<'_> {
             self.write_contents(chain, memories, Some(summary.id.clone()), done.clone());
         }
         let authoring = || Precondition::Authoring { version: summary.version, seq: summary.seq };
+        // What only the record knows, such as the mode of a memory, is sent with the rest and has no action of its own.
+        if let Some(first) = chain.drafts.first_mut() {
+            let known = |f: &FieldDelta<'_>| f.field.change == Change::Record && f.sent().is_some();
+            first.action.about.changes.extend(changes::fields(delta, known));
+        }
         if chain.drafts.is_empty() && settles(delta) {
             let unowned = delta.item.wanted.unowned.clone();
             let step = Step::Record { id: summary.id.clone(), spec: done, unowned };
@@ -234,13 +239,27 @@ impl Building<'_> {
     fn followers(&self, address: &Address, about: &mut About) -> Rank {
         let users = self.users.get(address).into_iter().flatten();
         let mut seen: Vec<FollowerOf> = users
-            .map(|(user, r)| FollowerOf { address: (*user).clone(), latest: r.selector == Selector::Latest })
+            .map(|(user, r)| FollowerOf {
+                address: self.agent_of(user).clone(),
+                latest: r.selector == Selector::Latest,
+            })
             .collect();
         seen.sort_by(|a, b| (&a.address, !a.latest).cmp(&(&b.address, !b.latest)));
         seen.dedup_by(|a, b| a.address == b.address);
         about.live_at_once = super::count(seen.iter().filter(|f| f.latest).count());
         about.followers = seen;
         if about.live_at_once > 0 { Rank::Followed } else { Rank::Unfollowed }
+    }
+
+    /// The agent behind a mount; any other user is itself.
+    fn agent_of<'u>(&'u self, user: &'u Address) -> &'u Address {
+        let mount =
+            self.desired.resources.get(user).filter(|_| matches!(user.kind, Kind::MemoryMount | Kind::FileTreeMount));
+        let agents = mount.into_iter().flat_map(|m| &m.refs).filter_map(|r| match &r.target {
+            Target::Own(address) if address.kind == Kind::Agent => Some(address),
+            _ => None,
+        });
+        agents.last().unwrap_or(user)
     }
 
     /// Bytes of distinct contents that the workspace does not hold.
@@ -253,7 +272,7 @@ impl Building<'_> {
 /// Sends fields.
 fn update(chain: &mut Chain<'_>, id: &str, version: u64, spec: Value, fields: Vec<String>) {
     let delta = chain.delta;
-    let sent = |f: &crate::plan::compare::FieldDelta<'_>| f.sent().is_some() && f.field.change == Change::Update;
+    let sent = |f: &FieldDelta<'_>| f.sent().is_some() && f.field.change == Change::Update;
     let mut changes: Vec<FieldChange> = changes::fields(delta, sent);
     let named: BTreeSet<&str> = delta.fields.iter().filter(|f| sent(f)).map(|f| f.field.name).collect();
     for field in delta.follow.iter().filter(|f| !named.contains(*f)) {

@@ -29,7 +29,8 @@ pub(super) fn describe(drafts: &mut [Draft], items: &[Item<'_>], retired: &[Reti
                 between(def, before, Some(spec))
             }
             Step::Update { spec, .. } => {
-                between(def, items.get(address).and_then(|i| i.live_spec.as_deref()), Some(spec))
+                // A form that was not read is as wanted: nothing of it is gained or lost.
+                between(def, items.get(address).and_then(|i| i.live_spec.as_deref()).or(Some(spec)), Some(spec))
             }
             Step::Retire { .. } => {
                 let gone = retired.get(&action.id).filter(|r| !r.superseded);

@@ -14,7 +14,7 @@ pub enum PlanFileError {
     #[error("the plan file has more than {MOST_BYTES} bytes")]
     TooLarge,
     /// Not JSON, or not a plan of this form.
-    #[error("the plan file cannot be read: line {line}, column {column}")]
+    #[error("the plan file cannot be read")]
     Syntax {
         /// From 1.
         line: usize,

@@ -12,6 +12,9 @@ use crate::plan::compare::Delta;
 use crate::plan::scope::Pattern;
 use crate::plan::{About, Action, Allowed, Effect, Finding, Gathered, Options, Precondition, Step, Verb};
 
+/// What to do with a line of `checkfu.yaml` that has done its work. An empty list would be an error of its own.
+const TAKE_OUT: &str = "take the line out, and its key too where it is the last one";
+
 /// How the source stands to the one last applied. Only the caller can see history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SourceRelation {
@@ -70,7 +73,7 @@ pub(super) fn standing_lines(
                 .fix(format!("take the line out, and keep the old name `{name}` if the resource is to stay"));
         } else {
             let message = format!("`moved:` from {} to {} has nothing left to do", line.from, line.to);
-            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.to), message).fix("take the line out");
+            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.to), message).fix(TAKE_OUT);
         }
     }
     for line in &desired.adopt {
@@ -79,7 +82,7 @@ pub(super) fn standing_lines(
         }
         if live.resources.get(&line.address).is_some_and(|r| r.summary.id == line.id) {
             let message = format!("`adopt:` of {} has nothing left to do", line.address);
-            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.address), message).fix("take the line out");
+            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.address), message).fix(TAKE_OUT);
         } else {
             unsupported(&line.address, "`adopt:`", out);
         }
@@ -90,7 +93,7 @@ pub(super) fn standing_lines(
             unsupported(&line.address, "`accept:`", out);
         } else {
             let message = format!("`accept:` of {} has nothing left to decide", line.address);
-            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.address), message).fix("take the line out");
+            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.address), message).fix(TAKE_OUT);
         }
     }
 }
@@ -119,7 +122,7 @@ fn removed(desired: &Desired, live: &Live, out: &mut Gathered) {
             Some(_) => continue,
             None => {
                 let message = format!("`removed:` of {} has nothing left to do", line.address);
-                out.find(&codes::NOTHING_LEFT, Effect::Note, None, message).fix("take the line out")
+                out.find(&codes::NOTHING_LEFT, Effect::Note, None, message).fix(TAKE_OUT)
             }
         };
         finding.at = at.as_ref().map(ToString::to_string);

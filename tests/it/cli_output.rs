@@ -21,7 +21,9 @@ fn every_command_with_json_prints_one_document_with_a_format_and_nothing_else() 
         (&["-C", "new", "init", "--json"], "checkfu.files/v1"),
     ];
     for (args, format) in good {
-        assert_eq!(s.run(args).code(0).json()["format"], *format, "{args:?}");
+        let document = s.run(args).code(0).json();
+        assert_eq!(document["format"], *format, "{args:?}");
+        assert_eq!(against_its_schema(&document), Vec::<String>::new(), "{args:?}");
     }
     let bad: &[(&[&str], &str)] = &[
         (&["--json", "nothing"], "cli.usage"),
@@ -40,28 +42,35 @@ fn every_command_with_json_prints_one_document_with_a_format_and_nothing_else() 
         let ran = s.run(args).code(1);
         assert_eq!(ran.json()["diagnostics"][0]["code"], *code, "{args:?}: {}", ran.out);
         assert_eq!(ran.json()["format"], "checkfu.diagnostics/v1");
+        assert_eq!(against_its_schema(&ran.json()), Vec::<String>::new(), "{args:?}");
     }
+    s.write("agents/faq.md", "---\nmodle: x\n---\nHi\n");
+    let broken = s.run(&["validate", "--json"]).code(1).json();
+    assert!(broken["diagnostics"][0].get("at").is_some(), "{broken}");
+    assert_eq!(against_its_schema(&broken), Vec::<String>::new());
+}
+
+/// What the published schema of a document's format has against it.
+fn against_its_schema(document: &serde_json::Value) -> Vec<String> {
+    let format = document["format"].as_str().unwrap_or_default();
+    let name = format.strip_prefix("checkfu.").and_then(|f| f.strip_suffix("/v1")).unwrap_or_default();
+    let schema = checkfu::cli::schemas::find(name).unwrap_or_else(|| panic!("{format} has no schema")).json();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect()
 }
 
 #[test]
-fn json_is_what_its_schema_says() {
+fn what_is_shown_of_an_apply_and_of_changes_is_what_its_schema_says() {
     let s = team();
     s.run(&["apply", "--yes"]).code(0);
     s.edit("agents/support.md", "Rule 20: be kind", "Rule 20: be friendly");
-    for (schema, args) in [
-        ("Plan", &["plan", "--json"][..]),
-        ("Diagnostics", &["validate", "--json"]),
-        ("Receipt", &["apply", "--yes", "--json"]),
-        ("Resources", &["get", "Agent/support", "--json"]),
-        ("Applies", &["history", "--json"]),
-        ("Checks", &["doctor", "--json"]),
-        ("Explain", &["explain", "Agent", "--json"]),
-    ] {
-        let schema = s.run(&["schema", schema]).code(0).json();
-        let validator = jsonschema::validator_for(&schema).unwrap();
-        let document = s.run(args).code(0).json();
-        let errors: Vec<String> = validator.iter_errors(&document).map(|e| e.to_string()).collect();
-        assert!(errors.is_empty(), "{args:?}: {errors:?}");
+    for args in [&["plan", "--json"][..], &["apply", "--yes", "--json"], &["destroy", "--json", "--yes"]] {
+        assert_eq!(against_its_schema(&s.run(args).json()), Vec::<String>::new(), "{args:?}");
+    }
+    let applies = s.run(&["history", "--json"]).code(0).json();
+    let id = applies["applies"][0]["id"].as_str().unwrap().to_owned();
+    for args in [&["show", &id, "--json"][..], &["explain", "Agent", "--json"], &["explain", "Config", "--json"]] {
+        assert_eq!(against_its_schema(&s.run(args).code(0).json()), Vec::<String>::new(), "{args:?}");
     }
 }
 

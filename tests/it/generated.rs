@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use checkfu::cli::args::Cli;
+use checkfu::cli::configuration;
 use checkfu::cli::schemas;
 use checkfu::diag::{Code, Severity, codes};
 use checkfu::manifest::{self, Form};
@@ -29,6 +30,7 @@ fn wanted() -> BTreeMap<String, String> {
     }
     files.insert("schemas/Manifest.json".to_owned(), json(&kinds::schema::manifest()));
     files.insert("docs/kinds/README.md".to_owned(), index());
+    files.insert("docs/config.md".to_owned(), configuration::page());
     files.insert("docs/cli.md".to_owned(), reference(&Cli::command()));
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
     files

@@ -12,6 +12,7 @@ mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;
 mod cli_validate;
+mod cli_views;
 mod codes;
 mod crash;
 mod documents;

@@ -55,7 +55,7 @@ pub enum Consent {
 /// Shows the plan, asks if need be, applies, tells what was done.
 pub async fn finish(run: &Run, session: &Session, wish: &Wish, plan: &Plan, consent: Consent) -> Ran {
     if run.printer.format == Format::Human {
-        show(run, plan);
+        show(run, plan, session.loaded.desired.as_ref());
     }
     if !plan.applyable {
         return not_applyable(run, plan);
@@ -71,7 +71,7 @@ fn not_applyable(run: &Run, plan: &Plan) -> Ran {
     let exit = Exit::of_findings(plan);
     match run.printer.format {
         Format::Human => run.printer.err("Nothing was applied."),
-        Format::Markdown => show(run, plan),
+        Format::Markdown => show(run, plan, None),
         Format::Json => return Err(Failure::of_findings(plan).exit(exit)),
     }
     Ok(exit)
@@ -134,7 +134,7 @@ fn nothing(plan: &Plan) -> Receipt {
 fn on_event(progress: &Progress<'_>, event: Event) {
     match event {
         Event::Started { id } => progress.began(&id),
-        Event::Ended { id, outcome, .. } => progress.ended(&id, outcome),
+        Event::Ended { id, .. } => progress.ended(&id),
         Event::Retrying { operation, error, after } => {
             progress.say(&format!("{operation} is tried again in {} ms: {error}", after.as_millis()));
         }
@@ -186,7 +186,7 @@ pub fn read(run: &Run, path: &std::path::Path) -> Result<Plan, Failure> {
     std::fs::File::open(&path)
         .and_then(|file| file.take(most).read_to_end(&mut text))
         .map_err(|e| Failure::new(&codes::cli::READ, format!("{} cannot be read: {e}", path.display())))?;
-    plan::read(&text).map_err(|e| Failure::caused(e.code(), &e).hint("make it again with `checkfu plan -o FILE`"))
+    plan::read(&text).map_err(|e| Failure::caused(e.code(), &e))
 }
 
 /// A saved plan acts as its own owner on its own target: both must be those of this project.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::cli::args::Explain;
 use crate::cli::commands::Run;
+use crate::cli::configuration;
 use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
+use crate::cli::files::CONFIG;
 use crate::cli::view::json::ExplainDoc;
 use crate::cli::view::{Format, catalog};
 use crate::diag::codes;
@@ -29,6 +31,9 @@ fn explain(topic: &str) -> Result<Explained, Failure> {
     if let Some(code) = codes::find(topic) {
         return Ok((catalog::code(code), vec![catalog::code_row(code)]));
     }
+    if let Some(explained) = of_config(topic) {
+        return explained;
+    }
     let (kind, field) = topic.split_once('.').map_or((topic, None), |(kind, field)| (kind, Some(field)));
     let Some(def) = kind_named(kind) else {
         return Err(near(topic));
@@ -48,13 +53,35 @@ fn explain(topic: &str) -> Result<Explained, Failure> {
     }
 }
 
+/// `Config`, `checkfu.yaml`, `Config.policy`.
+fn of_config(topic: &str) -> Option<Result<Explained, Failure>> {
+    let path = [configuration::NAME, CONFIG].iter().find_map(|name| {
+        let (head, rest) = topic.split_at_checked(name.len())?;
+        let path = if rest.is_empty() { Some("") } else { rest.strip_prefix('.') };
+        path.filter(|_| head.eq_ignore_ascii_case(name))
+    })?;
+    let keys = configuration::find(path);
+    if keys.is_empty() {
+        let message = format!("{CONFIG} has no key `{path}`");
+        return Some(Err(
+            Failure::new(&codes::cli::TOPIC, message).fix(format!("checkfu explain {}", configuration::NAME))
+        ));
+    }
+    let text = keys.iter().map(catalog::key).collect::<Vec<_>>().concat();
+    Some(Ok((text, keys.iter().map(catalog::key_row).collect())))
+}
+
 fn kind_named(text: &str) -> Option<&'static KindDef> {
     Kind::ALL.into_iter().find(|k| k.as_str().eq_ignore_ascii_case(text)).map(kinds::def)
 }
 
 /// Nothing has this name: what has a name like it?
 fn near(topic: &str) -> Failure {
-    let names = codes::all().into_iter().map(|c| c.code).chain(Kind::ALL.into_iter().map(Kind::as_str));
+    let names = codes::all()
+        .into_iter()
+        .map(|c| c.code)
+        .chain(Kind::ALL.into_iter().map(Kind::as_str))
+        .chain([configuration::NAME]);
     let best = names
         .map(|name| (strsim::damerau_levenshtein(&name.to_lowercase(), &topic.to_lowercase()), name))
         .min()
@@ -74,8 +101,12 @@ mod tests {
     fn codes_kinds_and_near_misses() {
         let (text, rows) = explain("cli.usage").unwrap();
         assert!(text.contains("cli.usage") && rows[0]["fix"].contains("--help"));
-        assert!(explain("agent").unwrap().0.contains("Agent"));
         let wrong = |topic: &str| explain(topic).unwrap_err().diagnostics.0.remove(0);
+        assert!(explain("config").unwrap().0.contains("policy.max_retire"));
+        assert_eq!(explain("Config.policy.max_retire").unwrap().1[0]["default"], "`20`");
+        assert_eq!(explain("checkfu.yaml.policy").unwrap().1, explain("Config.policy").unwrap().1);
+        assert_eq!(wrong("Config.nothing").fix.as_deref(), Some("checkfu explain Config"));
+        assert!(explain("agent").unwrap().0.contains("Agent"));
         assert_eq!(wrong("cli.usge").fix.as_deref(), Some("checkfu explain cli.usage"));
         assert_eq!(wrong("zzzzzzzzzz").fix, None);
         assert_eq!(wrong("Agent.nothing").code.code, "cli.topic");

@@ -9,7 +9,7 @@ use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{context, load_project, runtime, target};
 use crate::cli::target::choose;
 use crate::cli::view::json::{ResourceDoc, ResourcesDoc};
-use crate::cli::view::{Format, tables};
+use crate::cli::view::{Format, markup, tables};
 use crate::control::embedded::Embedded;
 use crate::control::{ControlError, ControlPlane};
 use crate::diag::codes;
@@ -31,7 +31,8 @@ pub fn run(run: &Run, args: &Get) -> Ran {
     let Some(address) = one else {
         match run.printer.format {
             Format::Json => run.printer.json(&ResourcesDoc { format: "checkfu.resources/v1", owner, resources }),
-            Format::Human | Format::Markdown => run.printer.data(&tables::resources(&resources)),
+            Format::Human => run.printer.data(&tables::resources(&resources)),
+            Format::Markdown => run.printer.raw(&tables::resources_markdown(&resources)),
         }
         return Ok(Exit::Ok);
     };
@@ -43,7 +44,8 @@ pub fn run(run: &Run, args: &Get) -> Ran {
     resource.spec = runtime.block_on(spec(&control, &context, &owner, resource)).map_err(failed)?;
     match run.printer.format {
         Format::Json => run.printer.json(&ResourcesDoc { format: "checkfu.resources/v1", owner, resources }),
-        Format::Human | Format::Markdown => run.printer.data(&yaml(resource)),
+        Format::Human => run.printer.data(&yaml(resource)),
+        Format::Markdown => run.printer.raw(&markup::fence("yaml", &yaml(resource))),
     }
     Ok(Exit::Ok)
 }

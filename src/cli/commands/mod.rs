@@ -17,6 +17,7 @@ pub mod get;
 pub mod history;
 pub mod init;
 pub mod new;
+pub mod next;
 pub mod plan;
 pub mod schema;
 pub mod show;

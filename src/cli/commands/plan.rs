@@ -1,13 +1,14 @@
 //! `plan`: what apply would do. Reads only.
 
 use crate::cli::args::Plan as Args;
-use crate::cli::commands::Run;
+use crate::cli::commands::{Run, next};
 use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::files::write_plan;
 use crate::cli::session::{self, Wish, runtime};
-use crate::cli::view::{Format, human, markdown};
+use crate::cli::view::{Format, human, markdown, unchanged};
 use crate::plan::{self, Plan};
+use crate::reconcile::Desired;
 
 /// Plans, shows, and writes the plan file if one is asked for.
 pub fn run(run: &Run, args: Args) -> Ran {
@@ -19,13 +20,9 @@ pub fn run(run: &Run, args: Args) -> Ran {
     if let Some(path) = &out {
         save(run, &plan, path)?;
     }
-    show(run, &plan);
+    show(run, &plan, session.loaded.desired.as_ref());
     if plan.applyable && !plan.actions.is_empty() {
-        let next = match &out {
-            Some(path) => format!("checkfu apply --plan {}", path.display()),
-            None => format!("checkfu apply --plan-digest {}", plan.digest),
-        };
-        run.printer.talk(&format!("Next: {next}"));
+        run.printer.talk(&format!("Next: {}", next::apply(&run.global, &wish.what, &plan.digest)));
     }
     Ok(Exit::of_plan(&plan, args.detailed_exitcode))
 }
@@ -35,12 +32,14 @@ pub fn save(run: &Run, plan: &Plan, path: &std::path::Path) -> Result<(), Failur
     write_plan(&run.cwd.join(path), &plan::write(plan))
 }
 
-/// Shows a plan on stdout.
-pub fn show(run: &Run, plan: &Plan) {
+/// Shows a plan on stdout; where the desired state is at hand, `--verbose` lists what stays as it is.
+pub fn show(run: &Run, plan: &Plan, desired: Option<&Desired>) {
     let printer = &run.printer;
+    let unchanged = desired.filter(|_| printer.verbose).map(|d| unchanged::human(plan, d)).unwrap_or_default();
     match printer.format {
         Format::Human => {
-            human::write(plan, human::Options { verbose: printer.verbose }, &mut |text| printer.data(text));
+            let options = human::Options { verbose: printer.verbose, unchanged: &unchanged };
+            human::write(plan, options, &mut |text| printer.data(text));
         }
         Format::Json => printer.raw(&plan::write(plan)),
         Format::Markdown => printer.data(&markdown::plan(plan)),

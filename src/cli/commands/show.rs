@@ -19,7 +19,7 @@ pub fn run(run: &Run, args: &Show) -> Ran {
     let path = std::path::Path::new(&args.what);
     if run.cwd.join(path).is_file() {
         let plan = read_plan(run, path)?;
-        show(run, &plan);
+        show(run, &plan, None);
         return Ok(Exit::Ok);
     }
     if !args.what.starts_with("apply_") {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::cli::configuration::Key;
 use crate::cli::view::style;
 use crate::cli::view::words;
 use crate::diag::Code;
@@ -43,6 +44,27 @@ pub fn kind(def: &KindDef) -> String {
         out.push_str(&self::field(field));
     }
     out
+}
+
+/// A key of `checkfu.yaml`.
+pub fn key(key: &Key) -> String {
+    let mut out = format!("{}  {}\n", style::strong(&key.path), key.doc);
+    for (name, text) in [("takes", &key.takes), ("default", &key.default)] {
+        if !text.is_empty() {
+            let _ = writeln!(out, "  {} {}", style::faint(format!("{name:<8}")), text.replace('`', ""));
+        }
+    }
+    out
+}
+
+/// A key of `checkfu.yaml` as a row of texts.
+pub fn key_row(key: &Key) -> BTreeMap<&'static str, String> {
+    BTreeMap::from([
+        ("key", key.path.clone()),
+        ("takes", key.takes.clone()),
+        ("default", key.default.clone()),
+        ("doc", key.doc.clone()),
+    ])
 }
 
 /// A field.

@@ -7,14 +7,16 @@ use rayon::prelude::*;
 use crate::cli::view::diff::{Line, Mark, Part};
 use crate::cli::view::text::{clip, count, line, pad, visible};
 use crate::cli::view::values::{self, Shown};
-use crate::cli::view::{style, words};
-use crate::plan::{Action, Cause, Effect, FileVerb, Finding, Held, Plan, Step, Verb};
+use crate::cli::view::{create, findings, style, words};
+use crate::plan::{Action, Cause, FileVerb, Held, Plan, Step, Verb};
 
 /// What the view needs to know beside the plan.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct Options<'a> {
     /// Everything in full.
     pub verbose: bool,
+    /// What stands before the findings; empty, or whole lines.
+    pub unchanged: &'a str,
 }
 
 /// Lines of one field that are shown before the rest is only counted.
@@ -29,17 +31,17 @@ const AT_ONCE: usize = 256;
 
 /// The whole plan. Ends with a line feed.
 #[cfg(test)]
-pub fn plan(plan: &Plan, options: Options) -> String {
+pub fn plan(plan: &Plan, options: Options<'_>) -> String {
     let mut out = String::new();
     write(plan, options, &mut |text| out.push_str(text));
     out
 }
 
 /// The whole plan, piece by piece, each of whole lines: the text of a large plan is longer than the plan.
-pub fn write(plan: &Plan, options: Options, sink: &mut dyn FnMut(&str)) {
+pub fn write(plan: &Plan, options: Options<'_>, sink: &mut dyn FnMut(&str)) {
     let mut out = String::new();
     header(plan, &mut out);
-    let mut actions: Vec<&Action> = plan.actions.iter().filter(|a| a.verb != Verb::Record).collect();
+    let mut actions: Vec<&Action> = plan.actions.iter().filter(|a| !words::settles(a)).collect();
     actions.sort_by(|a, b| (&a.address, &a.id).cmp(&(&b.address, &b.id)));
     let verb_width = actions.iter().map(|a| a.verb.as_str().len()).max().unwrap_or(0);
     let name_width = actions.iter().map(|a| words::subject(a).len()).max().unwrap_or(0).min(44);
@@ -58,7 +60,8 @@ pub fn write(plan: &Plan, options: Options, sink: &mut dyn FnMut(&str)) {
     }
     held(plan, options, &mut out);
     settle(plan, options, &mut out);
-    findings(plan, options, &mut out);
+    out.push_str(options.unchanged);
+    findings::human(&plan.findings, options.verbose, &mut out);
     totals(plan, &mut out);
     sink(&out);
 }
@@ -90,19 +93,22 @@ fn paint(verb: Verb, text: &str) -> String {
     }
 }
 
-fn action(action: &Action, verb_width: usize, name_width: usize, options: Options, out: &mut String) {
+fn action(action: &Action, verb_width: usize, name_width: usize, options: Options<'_>, out: &mut String) {
     let about = &action.about;
     let sign = paint(action.verb, words::symbol(action.verb));
     let verb = paint(action.verb, &format!("{:verb_width$}", action.verb.as_str()));
-    let subject = pad(&style::strong(words::subject(action)), name_width);
-    let at = about.at.as_deref().map(line).unwrap_or_default();
-    let _ = writeln!(out, "  {}", format!("{sign} {verb}  {subject}  {}", style::faint(at)).trim_end());
+    let subject = style::strong(words::subject(action));
+    let subject = match about.at.as_deref() {
+        Some(at) => format!("{}  {}", pad(&subject, name_width), style::faint(line(at))),
+        None => subject,
+    };
+    let _ = writeln!(out, "  {sign} {verb}  {subject}");
     if !about.reason.is_empty() && (options.verbose || matches!(action.verb, Verb::Retire | Verb::Replace)) {
         let _ = writeln!(out, "      {}", style::faint(line(&about.reason)));
     }
     if let Step::Create { spec, .. } = &action.step
         && about.changes.is_empty()
-        && let Some(summary) = summary(spec)
+        && let Some(summary) = create::summary(spec)
     {
         let _ = writeln!(out, "      {}", style::faint(summary));
     }
@@ -114,7 +120,7 @@ fn action(action: &Action, verb_width: usize, name_width: usize, options: Option
         };
         let at = change.at.as_deref().filter(|at| Some(*at) != about.at.as_deref()).map(|at| format!("  {}", line(at)));
         let tail = style::faint(format!("{cause}{}", at.unwrap_or_default()));
-        field(&change.path, values::change(change), &tail, options, out);
+        field(values::path(change), values::change(change), &tail, options, out);
     }
     files(action, options, out);
     for remark in words::remarks(action) {
@@ -123,30 +129,7 @@ fn action(action: &Action, verb_width: usize, name_width: usize, options: Option
     }
 }
 
-/// What a new resource holds, in one line: short fields as they are, long ones by size.
-fn summary(spec: &serde_json::Value) -> Option<String> {
-    use serde_json::Value;
-    let fields: Vec<String> = spec
-        .as_object()?
-        .iter()
-        .map(|(name, value)| {
-            let words = match value {
-                Value::String(s) if s.starts_with("sha256:") => line(s.get(..19).unwrap_or(s)),
-                Value::String(s) if s.contains('\n') || s.len() > 40 => count(s.lines().count(), "line"),
-                Value::String(s) => line(s),
-                Value::Array(items) if !items.iter().all(Value::is_string) || items.len() > 4 => {
-                    items.len().to_string()
-                }
-                Value::Object(map) if map.len() > 2 || values::one_line(value).len() > 40 => map.len().to_string(),
-                other => values::one_line(other),
-            };
-            format!("{}: {words}", line(name))
-        })
-        .collect();
-    (!fields.is_empty()).then(|| fields.join(" · "))
-}
-
-fn field(path: &str, shown: Shown, tail: &str, options: Options, out: &mut String) {
+fn field(path: &str, shown: Shown, tail: &str, options: Options<'_>, out: &mut String) {
     let path = line(path);
     match shown {
         Shown::Short { before, after } => {
@@ -160,7 +143,7 @@ fn field(path: &str, shown: Shown, tail: &str, options: Options, out: &mut Strin
     }
 }
 
-fn diff_lines(lines: &[Line], options: Options, out: &mut String) {
+fn diff_lines(lines: &[Line], options: Options<'_>, out: &mut String) {
     let most = if options.verbose { usize::MAX } else { FIELD_LINES };
     let digits = lines.iter().map(|l| l.number).max().unwrap_or(0).to_string().len();
     for shown in lines.iter().take(most) {
@@ -198,7 +181,7 @@ fn marked(mark: Mark, text: &str) -> String {
     }
 }
 
-fn files(action: &Action, options: Options, out: &mut String) {
+fn files(action: &Action, options: Options<'_>, out: &mut String) {
     let files = &action.about.files;
     let most = if options.verbose { usize::MAX } else { FILES };
     for file in files.iter().take(most) {
@@ -216,7 +199,7 @@ fn files(action: &Action, options: Options, out: &mut String) {
     }
 }
 
-fn held(plan: &Plan, options: Options, out: &mut String) {
+fn held(plan: &Plan, options: Options<'_>, out: &mut String) {
     if plan.held.is_empty() {
         return;
     }
@@ -233,7 +216,7 @@ fn held(plan: &Plan, options: Options, out: &mut String) {
     );
 }
 
-fn held_one(item: &Held, options: Options, out: &mut String) {
+fn held_one(item: &Held, options: Options<'_>, out: &mut String) {
     let who = item.actor.as_deref().map_or("an unknown actor".to_owned(), line);
     let when = item.when.as_deref().map(|w| format!(" at {}", line(w))).unwrap_or_default();
     let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", line(r))).unwrap_or_default();
@@ -257,8 +240,8 @@ fn held_one(item: &Held, options: Options, out: &mut String) {
     }
 }
 
-fn settle(plan: &Plan, options: Options, out: &mut String) {
-    let mut names: Vec<String> = plan.actions.iter().filter(|a| a.verb == Verb::Record).map(words::subject).collect();
+fn settle(plan: &Plan, options: Options<'_>, out: &mut String) {
+    let mut names: Vec<String> = plan.actions.iter().filter(|a| words::settles(a)).map(words::subject).collect();
     if names.is_empty() {
         return;
     }
@@ -266,54 +249,6 @@ fn settle(plan: &Plan, options: Options, out: &mut String) {
     let list = if options.verbose { names.join(", ") } else { words::some_of(&names) };
     let _ = writeln!(out, "{} file and live agree, only the record differs", style::strong("To settle:"));
     let _ = writeln!(out, "  {} {list}\n", words::symbol(Verb::Record));
-}
-
-/// The word for what a finding does.
-pub fn effect_word(effect: Effect) -> &'static str {
-    match effect {
-        Effect::Refuses => "refused",
-        Effect::Blocks => "blocked",
-        Effect::Error => "error",
-        Effect::Note => "note",
-    }
-}
-
-fn findings(plan: &Plan, _: Options, out: &mut String) {
-    if plan.findings.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "{}", style::strong("Findings:"));
-    let mut findings: Vec<&Finding> = plan.findings.iter().collect();
-    findings
-        .sort_by(|a, b| (a.effect, &a.code, &a.address, &a.message).cmp(&(b.effect, &b.code, &b.address, &b.message)));
-    for finding in findings {
-        let word = effect_word(finding.effect);
-        let word = match finding.effect {
-            Effect::Note => style::faint(word),
-            Effect::Blocks => style::changed(word),
-            Effect::Refuses | Effect::Error => style::alarm(word),
-        };
-        let at = finding.at.as_deref().map(|at| format!("  {}", line(at))).unwrap_or_default();
-        let _ = writeln!(out, "  {word} {}{}", style::strong(&finding.code), style::faint(at));
-        let _ = writeln!(out, "      {}", line(&finding.message));
-        if let Some(fix) = &finding.fix {
-            fix_lines(fix, out);
-        }
-    }
-    out.push('\n');
-}
-
-/// One line stays beside its word; more stand below it, each as it is to be pasted.
-fn fix_lines(fix: &str, out: &mut String) {
-    let word = style::added("fix:");
-    if fix.lines().count() < 2 {
-        let _ = writeln!(out, "      {word} {}", line(fix.trim_end()));
-        return;
-    }
-    let _ = writeln!(out, "      {word}");
-    for text in fix.lines() {
-        let _ = writeln!(out, "        {}", line(text));
-    }
 }
 
 fn totals(plan: &Plan, out: &mut String) {

@@ -4,7 +4,7 @@ use super::*;
 use crate::cli::view::sample;
 
 fn shown(plan: &Plan) -> String {
-    style::plain(&super::plan(plan, Options { verbose: false }))
+    style::plain(&super::plan(plan, Options { verbose: false, unchanged: "" }))
 }
 
 #[test]
@@ -13,7 +13,7 @@ fn a_plan_with_most_things() {
     acme/support → local (embedded .checkfu/workspace.db)
 
       + create   Agent/billing  agents/billing.md:1:1
-          instructions: 3 lines · model: {"id":"claude-sonnet-5"} · skills: []
+          instructions: 3 lines · model: claude-sonnet-5 · skills: []
       - retire   Agent/old      checkfu.yaml:9:12
           removed: in checkfu.yaml names it
           cannot be undone
@@ -52,9 +52,9 @@ fn a_refused_plan_is_still_shown_with_all_reasons() {
     Findings:
       refused plan.irreversible
           Agent/old cannot be brought back once it is archived
-          fix:
+          fix: in checkfu.yaml; where it has `removed:` already, only the lines below that key:
             removed:
-              - address: Agent/old
+              - {address: Agent/old}
       note plan.source_unknown
           no Git: it is not known whether this is the newest source
 
@@ -72,6 +72,46 @@ fn an_empty_plan_says_that_nothing_is_to_do() {
     Nothing to do: 12 unchanged
     digest sha256:64879f7d6b960a01909762d911a32d4582c20010c5641ee90278b644a9e3b525
     ");
+}
+
+#[test]
+fn a_changed_mode_is_a_change_and_no_settling() {
+    let mut plan = sample::empty();
+    let mut mode = sample::change("modes[/answers].mode", serde_json::json!("upkeep"), serde_json::json!("enforce"));
+    mode.at = Some("knowledge.yaml:9:5".to_owned());
+    let about = crate::plan::About { changes: vec![mode], ..sample::about("knowledge.yaml:1:1") };
+    plan.actions = vec![sample::action(Verb::Record, "MemoryStore/answers", about)];
+    insta::assert_snapshot!(shown(&plan), @r#"
+    acme/support → local (embedded .checkfu/workspace.db)
+
+      = record  MemoryStore/answers  knowledge.yaml:1:1
+          modes[/answers].mode  "upkeep" → "enforce"  knowledge.yaml:9:5
+
+    Plan: 1 to record; 12 unchanged
+    digest sha256:64879f7d6b960a01909762d911a32d4582c20010c5641ee90278b644a9e3b525
+    "#);
+}
+
+#[test]
+fn a_reference_to_a_replaced_resource_says_which() {
+    let mut plan = sample::empty();
+    let skills = serde_json::json!([{"skill": "triage", "content": "sha256:1"}]);
+    let mut moved = sample::change("skills", skills.clone(), skills);
+    moved.cause = Cause::Reference;
+    let about = crate::plan::About { changes: vec![moved], ..sample::about("agents/a.md:1:1") };
+    let mut action = sample::action(Verb::Repoint, "Agent/a", about);
+    action.depends_on = vec!["Skill/triage#replace".to_owned()];
+    plan.actions = vec![action];
+    let text = shown(&plan);
+    assert!(text.contains("skills  the old resource → the one in its place\n"), "{text}");
+    assert!(text.contains("refers to Skill/triage, replaced by this plan\n"), "{text}");
+}
+
+#[test]
+fn no_line_ends_in_blanks() {
+    let mut plan = sample::refused();
+    plan.actions.iter_mut().for_each(|a| a.about.at = None);
+    assert!(shown(&plan).lines().all(|l| l == l.trim_end()));
 }
 
 #[test]
@@ -101,7 +141,7 @@ fn nothing_from_a_workspace_reaches_the_terminal_raw() {
     plan.origin.at = evil.to_owned();
     plan.scope = vec![evil.to_owned()];
     for verbose in [false, true] {
-        let text = super::plan(&plan, Options { verbose });
+        let text = super::plan(&plan, Options { verbose, unchanged: "" });
         assert!(
             !text.contains("\u{1b}[2J")
                 && !text.contains('\u{202e}')

@@ -20,7 +20,7 @@ pub struct DiagnosticsDoc {
     /// Is there no error?
     pub ok: bool,
     /// How many resources of each kind were read; absent where none were.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resources: BTreeMap<Kind, usize>,
     /// In file order.
     pub diagnostics: Vec<DiagnosticDoc>,
@@ -36,18 +36,18 @@ pub struct DiagnosticDoc {
     /// One sentence.
     pub message: String,
     /// Where; absent if it is about no file.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Place>,
     /// Further places, and what is to be seen at the first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<LabelDoc>,
     /// What to write instead, or what to do.
     pub fix: String,
     /// Further help.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
     /// The cross-resource rule that spoke.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<&'static str>,
 }
 
@@ -138,13 +138,13 @@ pub struct ResourceDoc {
     /// Protected from retirement.
     pub protected: bool,
     /// Newest content (skills, trees).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Digest>,
     /// The version that has it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_version: Option<String>,
     /// The canonical form of what is live; only where one resource was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Value>,
 }
 
@@ -196,7 +196,7 @@ pub struct CheckDoc {
     /// What was found.
     pub found: String,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
 }
 
@@ -237,5 +237,11 @@ mod tests {
                 ],
             })
         );
+        // The first has neither place nor hints: the schema must not ask for what is left out.
+        let schema = crate::cli::schemas::find("Diagnostics").unwrap().json();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        assert!(validator.is_valid(&text));
+        let empty = serde_json::to_value(super::diagnostics(&all, BTreeMap::new())).unwrap();
+        assert!(validator.is_valid(&empty));
     }
 }

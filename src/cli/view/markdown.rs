@@ -1,15 +1,16 @@
 //! A plan as Markdown for a pull request, in at most 60,000 bytes. It is never cut: the head holds every number,
 //! then come as many rows as fit, retirements first, and what is left out is counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::cli::view::diff::{Line, Mark};
-use crate::cli::view::human::effect_word;
+use crate::cli::view::findings::{self, Group, effect_word, groups};
+pub use crate::cli::view::markup::{code, fence, indent, prose};
 use crate::cli::view::text::{bytes, clip, count, line, visible};
 use crate::cli::view::values::{self, Shown};
-use crate::cli::view::words;
-use crate::plan::{Action, Finding, Held, Plan, Verb};
+use crate::cli::view::{create, words};
+use crate::plan::{Action, Effect, Held, Plan, Step, Verb};
 
 /// Most bytes of a document.
 pub const BUDGET: usize = 60_000;
@@ -91,7 +92,7 @@ fn head(plan: &Plan, out: &mut String) {
         notes.blocked.len(),
         notes.unchanged,
     );
-    let mut codes: BTreeMap<(crate::plan::Effect, &str), usize> = BTreeMap::new();
+    let mut codes: BTreeMap<(Effect, &str), usize> = BTreeMap::new();
     for finding in &plan.findings {
         *codes.entry((finding.effect, &finding.code)).or_default() += 1;
     }
@@ -156,19 +157,22 @@ impl Section<'_> {
     }
 }
 
+/// What refuses is always told with its fix, the first of each code; the others have a third of the room, so that
+/// rows of what retires have theirs.
 fn findings(plan: &Plan, out: &mut String, left: &mut Left) {
-    let mut findings: Vec<&Finding> = plan.findings.iter().collect();
-    findings
-        .sort_by(|a, b| (a.effect, &a.code, &a.address, &a.message).cmp(&(b.effect, &b.code, &b.address, &b.message)));
+    let most = out.len() + BUDGET / 3;
+    let mut codes = BTreeSet::new();
+    let (first, others): (Vec<Group<'_>>, Vec<Group<'_>>) = groups(&plan.findings)
+        .into_iter()
+        .partition(|g| g.first().effect != Effect::Note && codes.insert(g.first().code.clone()));
     let mut section = Section { out, title: "Findings", open: false };
-    for finding in findings {
-        let at = finding.at.as_deref().map(|at| format!(" at {}", code(at))).unwrap_or_default();
-        let message = prose(&clip(&finding.message, 2_000));
-        let mut row = format!("- {} {}{at}: {message}\n", effect_word(finding.effect), code(&finding.code));
-        if let Some(fix) = &finding.fix {
-            row.push_str(&indent(&fence("yaml", &clip(fix, 2_000))));
-        }
-        left.findings += usize::from(!section.push(&row));
+    for group in first {
+        left.findings += if section.push(&findings::row(&group)) { 0 } else { group.findings.len() };
+    }
+    for group in others {
+        let row = findings::row(&group);
+        let shown = section.out.len() + row.len() <= most && section.push(&row);
+        left.findings += if shown { 0 } else { group.findings.len() };
     }
     section.close();
 }
@@ -232,8 +236,13 @@ fn row(action: &Action) -> String {
 /// The changes as one fenced diff.
 fn details(action: &Action) -> String {
     let mut body = String::new();
+    if let Step::Create { spec, replaces: None, .. } = &action.step {
+        for field in create::fields(spec, &["name", "model", "description"]) {
+            let _ = writeln!(body, "+ {field}");
+        }
+    }
     for change in &action.about.changes {
-        let _ = writeln!(body, "@@ {} @@", line(&change.path));
+        let _ = writeln!(body, "@@ {} @@", line(values::path(change)));
         shown(&mut body, values::change(change));
     }
     for file in &action.about.files {
@@ -295,52 +304,6 @@ fn diff_line(shown: &Line) -> String {
         Mark::Added => format!("+ {parts}"),
         Mark::Changed => format!("! {parts}"),
     }
-}
-
-/// User text as a code span: nothing in it is markup, a mention or a link.
-pub fn code(text: &str) -> String {
-    let text = line(text);
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let ticks = "`".repeat(longest + 1);
-    let blank = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
-    format!("{ticks}{blank}{text}{blank}{ticks}")
-}
-
-/// User text in a sentence: markup and HTML are shown, mentions and links are broken.
-pub fn prose(text: &str) -> String {
-    let mut out = String::new();
-    for c in line(text).chars() {
-        match c {
-            '@' | '#' | ':' => {
-                out.push(c);
-                if c != ':' || text.contains("://") {
-                    out.push_str("<!-- -->");
-                }
-            }
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// A fenced block whose fence is longer than any run of backticks in it.
-pub fn fence(language: &str, body: &str) -> String {
-    let body = visible(body.trim_end(), true);
-    let longest = body.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let ticks = "`".repeat((longest + 1).max(3));
-    format!("{ticks}{language}\n{body}\n{ticks}\n")
-}
-
-/// Two blanks in front of each line, so that a block belongs to the list item above it.
-pub fn indent(text: &str) -> String {
-    text.lines().map(|l| format!("  {l}\n")).collect::<Vec<_>>().concat()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cli::view::sample;
-use crate::plan::Reversible;
+use crate::plan::{Finding, Reversible};
 use serde_json::json;
 
 #[test]
@@ -29,9 +29,12 @@ fn a_plan_with_most_things() {
     <details><summary>Findings</summary>
 
     - refused `plan.irreversible`: Agent/old cannot be brought back once it is archived
+
+      Fix: in checkfu.yaml; where it has \`removed:\` already, only the lines below that key:
+
       ```yaml
       removed:
-        - address: Agent/old
+        - {address: Agent/old}
       ```
     - note `plan.source_unknown`: no Git: it is not known whether this is the newest source
 
@@ -46,6 +49,9 @@ fn a_plan_with_most_things() {
     <details><summary>Changes</summary>
 
     - create `Agent/billing` at `agents/billing.md:1:1`
+      ```diff
+      + model: claude-sonnet-5
+      ```
     - update `Agent/support` at `agents/support.md:1:1`
       ```diff
       @@ instructions @@
@@ -122,6 +128,42 @@ fn every_size_fits_and_retirements_come_first() {
         let update = text.find("- update").unwrap_or(usize::MAX);
         assert!(text.find("- retire").unwrap() < update);
     }
+}
+
+#[test]
+fn findings_leave_room_for_retirements_and_every_refusal_is_there_with_its_fix() {
+    let mut plan = big(1_100);
+    let note = sample::refused().findings.remove(1);
+    plan.findings =
+        (0..3_000).map(|i| Finding { message: format!("note {i}: {}", "x".repeat(300)), ..note.clone() }).collect();
+    for i in 0..1_100 {
+        let mut gone = sample::refused().findings.remove(0);
+        let address = format!("Agent/z{i}");
+        gone.message = format!("{address} would be gone for good");
+        gone.fix = Some(format!("add to checkfu.yaml:\nremoved:\n  - {{address: {address}}}"));
+        gone.address = Some(sample::address(&address));
+        plan.findings.push(gone);
+    }
+    for i in 0..2 {
+        let mut limit = note.clone();
+        limit.code = "plan.retire".to_owned();
+        limit.effect = Effect::Refuses;
+        limit.message = format!("{i}00 of more than 20 would go");
+        limit.fix = Some("if this is meant: --allow retire".to_owned());
+        plan.findings.push(limit);
+    }
+    let text = super::plan(&plan);
+    assert!(text.len() <= BUDGET);
+    assert!(text.lines().filter(|l| l.starts_with("- retire ")).count() > 400, "{}", &text[..20_000]);
+    assert_eq!(text.matches("- refused `plan.irreversible`, 1100 times").count(), 1);
+    for wanted in ["000 of more than 20", "100 of more than 20", "--allow retire", "- {address: Agent/z0}"] {
+        assert!(text.contains(wanted), "{wanted}");
+    }
+    let notes = text.lines().filter(|l| l.starts_with("- note ")).count();
+    assert!(text.contains(&format!("{} findings", 3_000 - notes)), "{notes}");
+    // What is in a fence is YAML alone.
+    let block = text.split("```yaml\n").nth(1).unwrap().split("  ```").next().unwrap();
+    assert!(block.lines().all(|l| ["removed:", "- {", "# "].iter().any(|s| l.trim_start().starts_with(s))), "{block}");
 }
 
 #[test]

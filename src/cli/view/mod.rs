@@ -3,12 +3,15 @@
 pub mod ask;
 pub mod catalog;
 pub mod comment;
+pub mod create;
 pub mod diagnostics;
 pub mod diff;
 pub mod excerpt;
+pub mod findings;
 pub mod human;
 pub mod json;
 pub mod markdown;
+pub mod markup;
 pub mod printer;
 pub mod progress;
 pub mod receipt;
@@ -17,6 +20,7 @@ pub mod sample;
 pub mod style;
 pub mod tables;
 pub mod text;
+pub mod unchanged;
 pub mod values;
 pub mod words;
 

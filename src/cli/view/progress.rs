@@ -1,4 +1,5 @@
-//! How far an apply is: a bar on a terminal (n of m, in flight, waiting, rate), plain lines elsewhere.
+//! How far an apply is: a bar on a terminal (n of m, in flight, waiting, rate); elsewhere a large apply says now and
+//! then how far it is. What became of each action the receipt alone says, once.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use crate::cli::view::Printer;
 use crate::cli::view::text::{clip, line};
 
-/// Plain lines are written for each action of a small apply, and for this many steps of a large one.
+/// Plain lines of an apply that has more actions than this; a smaller one has none.
 const PLAIN_STEPS: usize = 20;
 
 /// The progress of one apply.
@@ -51,12 +52,12 @@ impl<'a> Progress<'a> {
     }
 
     /// An action ended, or will not be sent.
-    pub fn ended(&self, action: &str, outcome: &str) {
+    pub fn ended(&self, action: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.in_flight.remove(action);
         state.ended += 1;
-        if self.bar.is_none() && plain_step(state.ended, state.total, outcome) {
-            self.printer.talk(&plain_line(&state, action, outcome));
+        if self.bar.is_none() && plain_step(state.ended, state.total) {
+            self.printer.talk(&format!("{} of {} actions", state.ended, state.total));
         }
         self.draw(&state);
     }
@@ -100,14 +101,9 @@ fn message(state: &State) -> String {
     format!("{} in flight, {waiting} waiting{names}", state.in_flight.len())
 }
 
-/// Is a plain line due: always for what went wrong, else for each of a few steps, and at the end?
-fn plain_step(ended: usize, total: usize, outcome: &str) -> bool {
-    let every = total.div_ceil(PLAIN_STEPS).max(1);
-    outcome != "done" || ended.is_multiple_of(every) || ended == total
-}
-
-fn plain_line(state: &State, action: &str, outcome: &str) -> String {
-    format!("[{}/{}] {} {}", state.ended, state.total, line(&outcome.replace('_', " ")), line(action))
+/// Is a plain line due?
+fn plain_step(ended: usize, total: usize) -> bool {
+    total > PLAIN_STEPS && (ended.is_multiple_of(total.div_ceil(PLAIN_STEPS)) || ended == total)
 }
 
 #[cfg(test)]
@@ -115,13 +111,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_lines_stay_few_and_name_what_went_wrong() {
-        let lines = (1..=10_000).filter(|n| plain_step(*n, 10_000, "done")).count();
-        assert_eq!(lines, PLAIN_STEPS);
-        assert!((1..=7).all(|n| plain_step(n, 7, "done")));
-        assert!(plain_step(1, 10_000, "stale"));
+    fn plain_lines_stay_few_and_a_small_apply_has_none() {
+        let lines = |total: usize| (1..=total).filter(|n| plain_step(*n, total)).count();
+        assert_eq!((lines(10_000), lines(7), lines(PLAIN_STEPS)), (PLAIN_STEPS, 0, 0));
         let state = State { total: 9, ended: 2, in_flight: ["Agent/a#update".to_owned()].into() };
         assert_eq!(message(&state), "1 in flight, 6 waiting: Agent/a#update");
-        assert_eq!(plain_line(&state, "Agent/b#create", "not_started"), "[2/9] not started Agent/b#create");
     }
 }

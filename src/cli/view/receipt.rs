@@ -140,6 +140,12 @@ pub fn markdown(receipt: &Receipt) -> String {
 
 /// What to do after an apply that is not whole; nothing when all is done.
 pub fn next(receipt: &Receipt) -> Option<String> {
+    let has = |outcome: &str| receipt.lines.iter().any(|l| l.outcome == outcome);
+    if has("stale") {
+        // Another changed it since: a new plan may want to undo that, which is to be seen before it is done.
+        let what = "What is stale was changed by another since the plan was made.";
+        return Some(format!("{what} Run `checkfu plan` to see what would be done to that now."));
+    }
     let open = receipt.lines.iter().any(|l| l.outcome != "done");
     (open || receipt.outcome == Outcome::Interrupted)
         .then(|| format!("What is done stays done. Run {} for the rest.", words::APPLY))
@@ -167,7 +173,10 @@ mod tests {
 
     Applied in part: 3 done, 1 blocked, 1 stale (apply_1)
     ");
-        assert!(next(&receipt).is_some());
+        assert!(next(&receipt).unwrap().contains("`checkfu plan`"), "a stale plan is looked at before it is applied");
+        receipt.lines[1].outcome = "failed".to_owned();
+        assert!(next(&receipt).unwrap().contains("`checkfu apply`"));
+        receipt.lines[1].outcome = "stale".to_owned();
         insta::assert_snapshot!(super::markdown(&receipt), @r"
     ### checkfu: applied in part: 3 done, 1 blocked, 1 stale (apply_1)
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::cli::view::diff::{self, Line, Mark, Part};
 use crate::cli::view::text;
-use crate::plan::{FieldChange, FileChange, FileVerb};
+use crate::plan::{Cause, FieldChange, FileChange, FileVerb};
 
 /// How a field's change is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum Shown {
     Long(Vec<Line>),
 }
 
+/// Characters of a digest that tell two apart.
+const DIGEST: usize = 19;
 /// Longest value that is shown on one line.
 const SHORT: usize = 72;
 
@@ -28,7 +30,33 @@ pub fn change(change: &FieldChange) -> Shown {
     if change.before.is_none() && change.after.is_none() {
         return Shown::Short { before: "the same items".to_owned(), after: "in another order".to_owned() };
     }
+    if change.cause == Cause::Reference && change.before == change.after {
+        // The reference stays as it is written; what it leads to is another resource.
+        return Shown::Short { before: "the old resource".to_owned(), after: "the one in its place".to_owned() };
+    }
+    if let Some((before, after)) = versions(change) {
+        let short = |digest: &str| text::line(&digest.chars().take(DIGEST).collect::<String>()) + "…";
+        return Shown::Short { before: format!("version of content {}", short(before)), after: short(after) };
+    }
     two(change.before.as_ref(), change.after.as_ref())
+}
+
+/// The digests of a reference whose version moved.
+fn versions(change: &FieldChange) -> Option<(&str, &str)> {
+    let before = digest(change.before.as_ref())?;
+    Some((before, digest(change.after.as_ref())?))
+}
+
+fn digest(value: Option<&Value>) -> Option<&str> {
+    value.and_then(Value::as_str).filter(|s| s.starts_with("sha256:"))
+}
+
+/// The path of a change as people read it: a version belongs to the reference, not to a field of it.
+pub fn path(change: &FieldChange) -> &str {
+    match versions(change) {
+        Some(_) => change.path.strip_suffix(".content").unwrap_or(&change.path),
+        None => &change.path,
+    }
 }
 
 /// Chooses how to show two values, each of which may be absent.
@@ -100,6 +128,22 @@ pub fn file_sign(verb: FileVerb) -> &'static str {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_version_that_moved_is_one_line() {
+        let digest = |n: &[u8]| Some(json!(crate::model::Digest::of(n)));
+        let moved = FieldChange {
+            path: "skills[triage].content".into(),
+            before: digest(b"1"),
+            after: digest(b"2"),
+            at: None,
+            cause: crate::plan::Cause::Reference,
+        };
+        assert_eq!(path(&moved), "skills[triage]");
+        let Shown::Short { before, after } = change(&moved) else { panic!("one line") };
+        assert!(before.starts_with("version of content sha256:") && before.ends_with('…'), "{before}");
+        assert!(after.starts_with("sha256:") && !before.ends_with(&after), "{after}");
+    }
 
     #[test]
     fn short_values_stay_on_one_line_and_structures_are_compared_by_line() {

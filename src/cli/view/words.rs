@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cli::view::text;
 use crate::diag::Severity;
 use crate::model::Kind;
-use crate::plan::{Action, Plan, Reversible, Step, Verb};
+use crate::plan::{Action, Cause, FieldChange, Plan, Reversible, Step, Verb};
 
 /// The sign in front of an action.
 pub fn symbol(verb: Verb) -> &'static str {
@@ -65,15 +65,23 @@ pub fn totals_by_kind(plan: &Plan) -> BTreeMap<Option<Kind>, BTreeMap<Verb, usiz
     counts
 }
 
+/// Is it nothing but that file and live agree? A changed mode is recorded too, and is a change.
+pub fn settles(action: &Action) -> bool {
+    action.verb == Verb::Record && action.about.changes.iter().all(|c| c.cause == Cause::Both)
+}
+
 /// `1 to create, 2 to publish`.
 pub fn totals_line(plan: &Plan) -> String {
+    let settled = plan.actions.iter().filter(|a| settles(a)).count();
+    let some = |n: usize, verb: &str| (n > 0).then(|| format!("{n} to {verb}"));
     let words: Vec<String> = totals(plan)
         .into_iter()
-        .map(|(verb, n)| match verb {
-            Verb::Record => format!("{n} to settle"),
-            Verb::Policy => "the policy to set".to_owned(),
-            verb => format!("{n} to {}", verb.as_str()),
+        .flat_map(|(verb, n)| match verb {
+            Verb::Record => [some(n - settled, "record"), some(settled, "settle")],
+            Verb::Policy => [Some("the policy to set".to_owned()), None],
+            verb => [some(n, verb.as_str()), None],
         })
+        .flatten()
         .collect();
     if words.is_empty() { "nothing to do".to_owned() } else { words.join(", ") }
 }
@@ -103,6 +111,7 @@ pub fn remarks(action: &Action) -> Vec<String> {
     if let Step::Create { replaces: Some(id), .. } = &action.step {
         out.push(format!("takes the place of {id}, which is retired last"));
     }
+    out.extend(replaced(action).map(|names| format!("refers to {names}, replaced by this plan")));
     out.extend(about.capabilities.iter().map(|c| text::line(c)));
     if let Some(bytes) = about.upload_bytes {
         out.push(format!("{} to upload", text::bytes(bytes)));
@@ -120,6 +129,15 @@ pub fn remarks(action: &Action) -> Vec<String> {
         out.push(format!("used by {names}"));
     }
     out
+}
+
+/// What a reference follows to its new resource: the replaces that must be done before.
+fn replaced(action: &Action) -> Option<String> {
+    let moved = |c: &FieldChange| c.cause == Cause::Reference && c.before == c.after;
+    let suffix = format!("#{}", Verb::Replace.as_str());
+    let names: Vec<String> =
+        action.depends_on.iter().filter_map(|id| id.strip_suffix(&suffix)).map(str::to_owned).collect();
+    (!names.is_empty() && action.about.changes.iter().any(moved)).then(|| some_of(&names))
 }
 
 /// At most eight names, and how many more.

@@ -70,6 +70,22 @@ fn modes_by_three_values() {
 }
 
 #[test]
+fn a_changed_mode_is_told_whatever_else_is_written() {
+    let mut desired = project();
+    desired.put_store("s", &[("/p", "observe")], &[]);
+    let world = World::of(&desired);
+    desired.put_store("s", &[("/p", "enforce")], &[]);
+    let modes = |plan: &crate::plan::Plan| -> Vec<(String, Vec<String>)> {
+        let paths = |a: &crate::plan::Action| a.about.changes.iter().map(|c| c.path.clone()).collect();
+        plan.actions.iter().map(|a| (a.id.clone(), paths(a))).collect()
+    };
+    let told = vec!["modes[/p].mode".to_owned()];
+    assert_eq!(modes(&world.plan(&desired)), [("MemoryStore/s#record".to_owned(), told.clone())]);
+    desired.put_store("s", &[("/p", "enforce")], &[("/p/a", "1")]);
+    assert_eq!(modes(&world.plan(&desired)), [("MemoryStore/s#publish".to_owned(), told)]);
+}
+
+#[test]
 fn what_others_add() {
     let mut desired = project();
     let modes = [("/e", "enforce"), ("/o", "observe"), ("/s", "seed"), ("/u", "upkeep")];

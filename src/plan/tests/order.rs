@@ -39,6 +39,31 @@ fn a_skill_that_two_pin_and_one_follows() {
 }
 
 #[test]
+fn what_is_live_at_once_counts_agents_and_not_their_mounts() {
+    let mut desired = project();
+    desired.put_store("m", &[("/p", "enforce")], &[("/p/a", "1")]);
+    desired.put_files("FileTree/t", files(&[("a", "1")]));
+    for name in ["a", "b"] {
+        desired.put_agent(name, "i", &[]);
+    }
+    for (agent, mount) in [("a", "a.m"), ("a", "a.n"), ("b", "b.m")] {
+        let path = format!("/mnt/{mount}");
+        desired.put(&format!("MemoryMount/{mount}"), &json!({"agent": agent, "memory_store": "m", "mount_path": path}));
+    }
+    desired.put("FileTreeMount/a.t", &json!({"agent": "a", "file_tree": "t", "mount_path": "/mnt/t"}));
+    let world = World::of(&desired);
+    desired.put_store("m", &[("/p", "enforce")], &[("/p/a", "2")]);
+    desired.put_files("FileTree/t", files(&[("a", "2")]));
+    let plan = world.plan(&desired);
+    let of = |id: &str| {
+        let about = &plan.actions.iter().find(|a| a.id == id).unwrap().about;
+        (about.live_at_once, about.followers.iter().map(|f| f.address.to_string()).collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(of("MemoryStore/m#publish"), (2, "Agent/a Agent/b".to_owned()));
+    assert_eq!(of("FileTree/t#publish"), (1, "Agent/a".to_owned()));
+}
+
+#[test]
 fn ranks_among_ready_actions() {
     let mut desired = project();
     desired.put_files("Skill/pinned", files(&[("SKILL.md", "1")]));

@@ -1,0 +1,74 @@
+//! What a plan says beside its rows: the next command, what stays, what can be pasted.
+
+use crate::sandbox::{Sandbox, agent, config, team};
+
+/// A project with a store and a mount, applied.
+fn knowledge() -> Sandbox {
+    let s = Sandbox::with(&[
+        ("checkfu.yaml", &config("acme/support")),
+        ("agents/a.md", &agent("", "Be kind.\n")),
+        ("agents/b.md", &agent("", "Be short.\n")),
+        ("memory/answers/a.md", "one\n"),
+        ("memory/start/b.md", "two\n"),
+        (
+            "k.yaml",
+            "apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {name: know}\nspec:\n  \
+             contents:\n    - {path: memory/answers, at: /answers, mode: upkeep}\n    \
+             - {path: memory/start, at: /start, mode: seed}\n",
+        ),
+    ]);
+    s.run(&["apply", "--yes"]).code(0);
+    s
+}
+
+#[test]
+fn the_next_command_is_run_as_it_is_printed() {
+    let s = team();
+    let next = |args: &[&str]| {
+        let err = s.run(args).code(0).err;
+        let line = err.lines().find_map(|l| l.strip_prefix("Next: checkfu ")).unwrap_or_else(|| panic!("{err}"));
+        let words: Vec<String> = line.split(' ').map(|w| w.trim_matches('\'').to_owned()).collect();
+        s.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    next(&["plan", "--exclude", "Agent/support", "--allow", "retire"]).code(0);
+    next(&["plan", "-C", "agents", "Agent/*"]).code(0);
+    assert!(s.run(&["plan"]).code(0).out.contains("Nothing to do"));
+}
+
+#[test]
+fn a_changed_mode_is_seen_and_verbose_lists_what_stays() {
+    let s = knowledge();
+    s.edit("k.yaml", "at: /answers, mode: upkeep", "at: /answers, mode: enforce");
+    let out = s.run(&["plan"]).code(0).out;
+    assert!(out.contains("modes[/answers].mode  \"upkeep\" → \"enforce\"  k.yaml:"), "{out}");
+    assert!(!out.contains("To settle") && !out.contains("Unchanged:"), "{out}");
+    let out = s.run(&["plan", "-v"]).code(0).out;
+    assert!(out.contains("Unchanged:\n  Agent/a\n  Agent/b\n"), "{out}");
+    assert!(out.contains("Not owned") && out.contains("contents./start/b.md"), "{out}");
+}
+
+#[test]
+fn what_is_gone_for_good_has_one_block_that_can_be_pasted() {
+    let s = knowledge();
+    s.remove("agents/a.md");
+    s.remove("agents/b.md");
+    let out = s.run(&["plan", "--allow", "retire"]).code(5).out;
+    let from = out.find("removed:\n").unwrap();
+    let block: String =
+        out[from..].lines().take(3).map(|l| format!("{}\n", l.trim_start_matches("        "))).collect();
+    assert_eq!(block, "removed:\n  - {address: Agent/a}\n  - {address: Agent/b}\n");
+    s.write("checkfu.yaml", &(s.read("checkfu.yaml") + &block));
+    s.run(&["apply", "--yes", "--allow", "retire"]).code(0);
+}
+
+#[test]
+fn an_apply_lists_each_action_once_and_get_is_markdown() {
+    let s = team();
+    let ran = s.run(&["apply", "--yes"]).code(0);
+    let receipts = |text: &str| text.matches("Agent/support#create").count();
+    assert_eq!((receipts(&ran.out), receipts(&ran.err)), (1, 0), "{}{}", ran.out, ran.err);
+    assert!(s.run(&["get", "--markdown"]).code(0).out.starts_with("| address | name |"));
+    assert!(s.run(&["get", "Agent/support", "--markdown"]).code(0).out.starts_with("```yaml\n"));
+    let history = s.run(&["history"]).code(0).out;
+    assert!(!history.contains('.') || !history.lines().any(|l| l.contains("Z.")), "{history}");
+}
