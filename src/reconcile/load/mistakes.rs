@@ -62,11 +62,13 @@ fn what_follows_from_a_mistake_is_not_told() {
         yaml("FileTree", "{name: t}", "{source: {knd: git, provider: github, repository: a/b, ref: main}}"),
         yaml("FileTreeMount", "{name: t}", "{agent: Not_One, file_tree: t, mount_path: /t}"),
         yaml("Agent", "{name: Not_One}", "{model: m}"),
+        yaml("FileTreeMount", "{name: u}", "{agent: unread, file_tree: t, mount_path: /u}"),
         yaml("Agent", "{}", "{model: m}"),
         yaml("Agent", "{}", "{model: m}"),
     ];
     let files = Files::new()
         .put("all.yaml", &all.concat())
+        .put("agents/unread.md", "---\nmodel: [\n---\nx\n")
         .put("agents/Not One.md", "---\nmodel: m\n---\nx\n")
         .put("skills/faq/SKILL.md", "---\nname: faq\ndescription: Answers\n---\nText\n");
     let said = lines(&files.load().diagnostics);
