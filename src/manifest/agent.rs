@@ -30,7 +30,14 @@ pub(super) fn unread(index: &LineIndex, start: usize) -> Document {
         places: BTreeMap::new(),
         broken: true,
         unnamed: true,
-        source: Source { index: Arc::new(index.clone()), range: start..start, prose: None, preamble: 0, inline: None },
+        source: Source {
+            index: Arc::new(index.clone()),
+            range: start..start,
+            prose: None,
+            preamble: 0,
+            inline: None,
+            tree: Arc::default(),
+        },
     }
 }
 
