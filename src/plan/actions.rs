@@ -255,11 +255,11 @@ impl Building<'_> {
     fn agent_of<'u>(&'u self, user: &'u Address) -> &'u Address {
         let mount =
             self.desired.resources.get(user).filter(|_| matches!(user.kind, Kind::MemoryMount | Kind::FileTreeMount));
-        let agents = mount.into_iter().flat_map(|m| &m.refs).filter_map(|r| match &r.target {
+        let mut agents = mount.into_iter().flat_map(|m| &m.refs).filter_map(|r| match &r.target {
             Target::Own(address) if address.kind == Kind::Agent => Some(address),
             _ => None,
         });
-        agents.last().unwrap_or(user)
+        agents.next().unwrap_or(user)
     }
 
     /// Bytes of distinct contents that the workspace does not hold.

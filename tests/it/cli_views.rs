@@ -54,8 +54,8 @@ fn what_is_gone_for_good_has_one_block_that_can_be_pasted() {
     s.remove("agents/b.md");
     let out = s.run(&["plan", "--allow", "retire"]).code(5).out;
     let from = out.find("removed:\n").unwrap();
-    let block: String =
-        out[from..].lines().take(3).map(|l| format!("{}\n", l.trim_start_matches("        "))).collect();
+    let lines: Vec<&str> = out[from..].lines().take(3).map(|l| l.strip_prefix("        ").unwrap_or(l)).collect();
+    let block = lines.join("\n") + "\n";
     assert_eq!(block, "removed:\n  - {address: Agent/a}\n  - {address: Agent/b}\n");
     s.write("checkfu.yaml", &(s.read("checkfu.yaml") + &block));
     s.run(&["apply", "--yes", "--allow", "retire"]).code(0);
