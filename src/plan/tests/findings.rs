@@ -7,7 +7,7 @@ use crate::desired::Desired;
 use crate::diag::Location;
 use crate::live::{Live, OwnerRecord};
 use crate::model::Kind;
-use crate::model::config::{Accept, Adopt, Moved, Policy, Removed, Take};
+use crate::model::config::{Accept, Adopt, Moved, Removed, Take};
 use crate::model::op::{Referrer, Resolved, Source, Summary};
 use crate::plan::{self, Effect, Options, Plan, SourceRelation, exit_code};
 
