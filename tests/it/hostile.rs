@@ -293,7 +293,7 @@ fn what_may_not_be_read_or_written_is_said_and_nothing_is_changed() {
         return;
     };
     assert_eq!(codes(ran), ["store.read_only"]);
-    std::fs::set_permissions(s.path("agents/faq.md"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(s.path("agents/faq.md"), std::fs::Permissions::from_mode(0o000)).unwrap();
     assert_eq!(codes(as_nobody(&s, &[], &["plan", "--json"]).unwrap()), ["bundle.unreadable"]);
     assert_eq!(codes(as_nobody(&s, &[], &["new", "agent", "x", "--json"]).unwrap()), ["cli.write"]);
     let told = as_nobody(&s, &["prlimit", "--nproc=1"], &["validate", "--json"]).unwrap();
