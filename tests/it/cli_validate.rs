@@ -7,7 +7,7 @@ use crate::sandbox::{Sandbox, config, team};
 /// Ten mistakes in five files: code, place.
 const MISTAKES: [(&str, &str); 10] = [
     ("manifest.duplicate_key", "agents/billing.md:3:1"),
-    ("kind.path", "agents/billing.md:5:31"),
+    ("kind.path", "agents/billing.md:5:33"),
     ("manifest.unknown_key", "agents/support.md:3:1"),
     ("manifest.wrong_value", "agents/support.md:4:57"),
     ("manifest.unquoted_colon", "skills/triage/SKILL.md:3:19"),
@@ -24,7 +24,7 @@ fn mistaken() -> Sandbox {
         (
             "agents/billing.md",
             "---\nmodel: claude-sonnet-5\nmodel: claude-haiku-5\ntools: [{type: agent_toolset_20260401}]\n\
-             memory: [{store: nowhere, at: mnt/x}]\n---\nYou answer.\n",
+             memory: [{store: answers-1, at: mnt/x}]\n---\nYou answer.\n",
         ),
         (
             "agents/support.md",
