@@ -147,10 +147,11 @@ pub enum ProfileArg {
 /// What is planned, and what is allowed.
 #[derive(Debug, Clone, Default, Args)]
 pub struct What {
-    /// Only these addresses or manifest files, and what they need
+    /// Only these addresses or files, and what they need. Globs as in 'Agent/*' are allowed; an agent takes along the
+    /// mounts written in it
     #[arg(value_name = "ADDRESS|PATH")]
     pub only: Vec<String>,
-    /// Leave these addresses or manifest files out
+    /// Leave these addresses or files out, with globs as above
     #[arg(long, value_name = "ADDRESS|PATH")]
     pub exclude: Vec<String>,
     /// Only resources with this label

@@ -100,7 +100,9 @@ fn set_content_aside(documents: Vec<Document>, root: &str, found: &mut Diagnosti
 /// A Skill document gives options to the folder it names.
 fn join_skills(documents: Vec<Document>, root: &str, found: &mut Diagnostics) -> Vec<Document> {
     let mut by_document: BTreeSet<String> = BTreeSet::new();
-    for d in documents.iter().filter(|d| d.address.kind == Kind::Skill && d.form == Form::Yaml) {
+    // A document without a right name does not take the folder's place: others refer to that by its name.
+    let by = |d: &&Document| d.address.kind == Kind::Skill && d.form == Form::Yaml && !d.unnamed;
+    for d in documents.iter().filter(by) {
         for folder in named(d, root) {
             let name = folder.rsplit('/').next().unwrap_or_default();
             if name != d.address.name {
@@ -192,6 +194,8 @@ pub(super) fn unique(documents: &[Document], found: &mut Diagnostics) -> BTreeMa
             None => {
                 first.insert(d.address.clone(), i);
             }
+            // A guessed name clashes with nothing.
+            Some(before) if d.unnamed || documents[*before].unnamed => {}
             Some(before) => {
                 let message = format!("{} is declared twice", d.address);
                 let d = Diagnostic::new(&codes::desired::DUPLICATE, message)

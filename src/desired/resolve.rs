@@ -35,7 +35,7 @@ pub struct Inputs<'a> {
     pub today: Date,
 }
 
-/// A document that is not broken, half way.
+/// A document, half way.
 struct Half {
     document: Document,
     built: Built,
@@ -44,6 +44,8 @@ struct Half {
 }
 
 /// Makes the desired set and tells everything that stands against it. There is a set only without errors.
+/// Documents with errors of their own take part as far as they are well-formed; what comes of them is for nobody
+/// but these checks, so a caller drops the set if reading the documents gave errors.
 pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
     let Inputs { config, documents, texts, bundles, source, today } = inputs;
     let mut found = Diagnostics::default();
@@ -58,13 +60,13 @@ pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
 
     let mut halves: Vec<Half> = Vec::with_capacity(documents.len());
     for (i, document) in documents.into_iter().enumerate() {
-        if document.broken || first.get(&document.address) != Some(&i) {
-            continue;
-        }
         let built = read.build(&document, &mut found);
         let unowned = modes::unowned(&document, today, &mut found);
         let refs = (kinds::def(document.address.kind).refs)(&built.spec);
         references::check(&document, &refs, &declared, config, &mut found);
+        if first.get(&document.address) != Some(&i) {
+            continue;
+        }
         halves.push(Half { document: pruned(document, &refs), built, unowned, refs });
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::desired::spec::is_given;
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::manifest::Document;
+use crate::manifest::{Document, nearest};
 use crate::model::kinds::{Target, is_under};
 use crate::model::{Address, Kind};
 
@@ -17,7 +17,7 @@ pub(super) struct Row<'a> {
     pub(super) spec: &'a Value,
 }
 
-/// Everything that is declared, without what is broken.
+/// Everything that is declared. Of what is broken, no rule looks at what may be wrong itself.
 pub(super) type Rows<'a> = BTreeMap<&'a Address, Row<'a>>;
 
 /// A rule.
@@ -53,6 +53,13 @@ pub(super) fn check(rows: &Rows<'_>, found: &mut Diagnostics) {
         for d in (rule.check)(rows) {
             found.push(d.rule(rule.id));
         }
+    }
+}
+
+impl Row<'_> {
+    /// May a field be other than it seems, since the document has errors and this key or one like it is in it?
+    fn is_doubtful(&self, key: &str) -> bool {
+        self.document.broken && nearest(key, self.document.places.keys().map(String::as_str)).is_some()
     }
 }
 
@@ -119,7 +126,8 @@ fn shared_read_only(rows: &Rows<'_>) -> Vec<Diagnostic> {
     let shared = |m: &Row<'_>| {
         let target = Target::of(Kind::MemoryStore, m.spec.get("memory_store")?)?;
         let Target::Own(store) = target else { return None };
-        let owner = rows.get(&store)?.spec.get("owner");
+        let row = rows.get(&store).filter(|row| !row.is_doubtful("owner"))?;
+        let owner = row.spec.get("owner");
         let own = owner.is_some_and(|o| o.get("principal").is_some());
         (!own).then_some((store, whose(owner)))
     };
@@ -146,7 +154,8 @@ fn writeback_git(rows: &Rows<'_>) -> Vec<Diagnostic> {
     mounts
         .filter_map(|(_, m)| {
             let Target::Own(tree) = Target::of(Kind::FileTree, m.spec.get("file_tree")?)? else { return None };
-            let source = rows.get(&tree)?.spec.get("source")?;
+            let row = rows.get(&tree).filter(|row| !row.is_doubtful("source"))?;
+            let source = row.spec.get("source")?;
             let git = text(source, "kind") == Some("git");
             let message = format!("{tree} is uploaded, there is no repository to write back to");
             let at = || m.document.locate("/writeback", true);
@@ -158,7 +167,7 @@ fn writeback_git(rows: &Rows<'_>) -> Vec<Diagnostic> {
 fn skills_need_read(rows: &Rows<'_>) -> Vec<Diagnostic> {
     let agents = rows.iter().filter(|(a, _)| a.kind == Kind::Agent);
     agents
-        .filter(|(_, a)| is_given(a.spec.get("skills")) && !has_read(a.spec))
+        .filter(|(_, a)| is_given(a.spec.get("skills")) && !has_read(a.spec) && !a.is_doubtful("tools"))
         .map(|(address, a)| {
             let message = format!("{address} has skills and no `read` tool to read them with");
             let d = Diagnostic::new(&code::READ_TOOL, message).at(a.document.locate("/skills", true), "");

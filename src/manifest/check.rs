@@ -17,7 +17,7 @@ use crate::model::kinds::Problem;
 pub(super) enum Scalars {
     /// Refused, with the quoted text as the fix.
     Quoted,
-    /// Taken as written.
+    /// Taken as written, but in labels, which are the same in both forms of a manifest.
     AsWritten,
 }
 
@@ -35,8 +35,12 @@ impl Checked<'_> {
         if scalars == Scalars::AsWritten {
             // Each round settles what the one before brought to light inside a choice.
             for _ in 0..8 {
-                let pointers: Vec<String> =
-                    findings.iter().filter(|f| f.wants_text).take(MAX_FINDINGS).map(|f| f.pointer.clone()).collect();
+                let pointers: Vec<String> = findings
+                    .iter()
+                    .filter(|f| f.wants_text && !is_label(&f.pointer))
+                    .take(MAX_FINDINGS)
+                    .map(|f| f.pointer.clone())
+                    .collect();
                 let changed = pointers.iter().filter(|p| self.as_written(p)).count();
                 if changed == 0 {
                     break;
@@ -154,6 +158,10 @@ impl Checked<'_> {
             _ => d,
         }
     }
+}
+
+fn is_label(pointer: &str) -> bool {
+    pointer.starts_with("/labels/")
 }
 
 /// Was the key that a pointer ends in told to be unknown?

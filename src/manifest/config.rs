@@ -65,8 +65,16 @@ pub fn config(index: &LineIndex) -> (Option<ConfigDocument>, Diagnostics) {
     (None, found)
 }
 
+/// Lists whose lines are taken out one by one, once they are done. What stays when the last one goes is null, and
+/// means none.
+const LINES: [&str; 5] = ["moved", "removed", "adopt", "accept", "allow_secret_names"];
+
 fn read(index: &LineIndex, root: &Node, found: &mut Diagnostics) -> Option<ConfigDocument> {
-    let mut checked = Checked { index, root, json: root.to_json() };
+    let mut json = root.to_json();
+    if let Some(map) = json.as_object_mut() {
+        map.retain(|key, value| !(value.is_null() && LINES.contains(&key.as_str())));
+    }
+    let mut checked = Checked { index, root, json };
     let mut findings = checked.against(schema::of_config(), Scalars::Quoted);
     if version_is_wrong(root) {
         findings.retain(|f| f.pointer != "/apiVersion");

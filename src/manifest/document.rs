@@ -44,8 +44,10 @@ pub struct Document {
     pub at: Location,
     /// The top-level fields of `spec` and `labels.KEY`, and where they are written.
     pub places: BTreeMap<String, Range<usize>>,
-    /// Errors were found in it: nothing can be made of it but that it is there.
+    /// Errors were found in it. What of it is well-formed is still checked.
     pub broken: bool,
+    /// Its name is none: the address is a guess, made so that the rest can be checked.
+    pub unnamed: bool,
     pub(crate) source: Source,
 }
 
@@ -129,6 +131,7 @@ impl Document {
             at,
             places: BTreeMap::new(),
             broken: self.broken,
+            unnamed: self.unnamed,
             source,
         }
     }

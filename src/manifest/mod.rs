@@ -34,7 +34,9 @@ pub fn parse(form: Form, index: &LineIndex) -> (Vec<Document>, Diagnostics) {
     let Some(start) = text::check(index, &mut found) else { return (Vec::new(), found) };
     let documents = match form {
         Form::Yaml | Form::Config => stream::read(index, start, form, &mut found),
-        Form::AgentMarkdown => agent::read(index, start, &mut found).into_iter().collect(),
+        Form::AgentMarkdown => {
+            vec![agent::read(index, start, &mut found).unwrap_or_else(|| agent::unread(index, start))]
+        }
         Form::Skill => skill::read(index, start, &mut found).into_iter().collect(),
     };
     (documents, found)

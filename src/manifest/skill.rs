@@ -70,6 +70,7 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
         at: index.locate(start..start),
         places,
         broken,
+        unnamed: false,
         source: Source {
             index: Arc::new(index.clone()),
             range: front.matter,

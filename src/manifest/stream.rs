@@ -74,8 +74,9 @@ pub(super) fn read(index: &LineIndex, start: usize, form: Form, found: &mut Diag
                 }
             }
             Said::Resource(kind) => {
-                let before = diagnostics.has_errors();
+                let before = diagnostics.has_errors() || said_wrong.has_errors();
                 found.extend(diagnostics);
+                found.extend(said_wrong);
                 let source = Source {
                     index: shared.clone(),
                     range,
@@ -85,7 +86,7 @@ pub(super) fn read(index: &LineIndex, start: usize, form: Form, found: &mut Diag
                     tree: Arc::default(),
                 };
                 rename(index, &mut root, kind, found);
-                out.extend(resource(index, &root, kind, source, before, found));
+                out.push(resource(index, &root, kind, source, before, found));
             }
         }
     }
@@ -111,7 +112,6 @@ fn says(index: &LineIndex, root: &Node, form: Form, found: &mut Diagnostics) -> 
         Some(other) if is_near(other) => {
             let d = Diagnostic::new(&code::API_VERSION, format!("`{other}` is not a version that checkfu reads"));
             found.push(d.at(place("apiVersion"), "").fix(format!("apiVersion: {API_VERSION}")));
-            return Said::Other;
         }
         Some(_) => return Said::Other,
         None => {
@@ -161,7 +161,7 @@ fn is_near(version: &str) -> bool {
     lower.contains("checkfu") || strsim::osa_distance(&lower, API_VERSION) <= 3
 }
 
-/// Checks a resource. It is returned with errors too, if its name is known: others may refer to it.
+/// Checks a resource. It is returned with errors too: others may refer to it, and it may refer to others.
 fn resource(
     index: &LineIndex,
     root: &Node,
@@ -169,10 +169,12 @@ fn resource(
     source: Source,
     broken: bool,
     found: &mut Diagnostics,
-) -> Option<Document> {
+) -> Document {
     let before = found.count(crate::diag::Severity::Error);
     let mut checked = Checked { index, root, json: root.to_json() };
     let mut findings = checked.against(schema::of_document(kind), Scalars::Quoted);
+    // Told when it was read.
+    findings.retain(|f| f.pointer != "/apiVersion");
     let name = root.find("/metadata/name").and_then(|(_, n)| n.as_str()).map(str::to_owned);
     if let Some(name) = name.as_deref().filter(|n| !is_name(n)) {
         findings.retain(|f| f.pointer != "/metadata/name");
@@ -186,12 +188,14 @@ fn resource(
     }
     problems.extend(label_problems(&checked.json, "/metadata/labels"));
     checked.report(findings, problems, "", found);
-    let name = name.filter(|n| is_name(n))?;
-    let at = index.locate(root.find("/metadata/name").map_or(0..0, |(_, n)| n.place()));
+    let unnamed = !name.as_deref().is_some_and(is_name);
+    let name = if unnamed { guessed(name.as_deref()) } else { name.unwrap_or_default() };
+    let start = root.span.start;
+    let at = index.locate(root.find("/metadata/name").map_or(start..start, |(_, n)| n.place()));
     let metadata = checked.json.get("metadata").cloned().unwrap_or_default();
     let spec = checked.json.get_mut("spec").map(Value::take).unwrap_or(empty);
     let broken = broken || found.count(crate::diag::Severity::Error) > before;
-    Some(Document {
+    Document {
         address: Address::new(kind, name),
         form: Form::Yaml,
         spec,
@@ -200,8 +204,9 @@ fn resource(
         at,
         places: places(root.value("spec"), root.value("metadata").and_then(|m| m.value("labels"))),
         broken,
+        unnamed,
         source,
-    })
+    }
 }
 
 /// A name that is none, with one made of it.
@@ -212,6 +217,11 @@ pub(super) fn bad_name(name: &str) -> Diagnostic {
         Some(slug) => d.fix(slug),
         None => d,
     }
+}
+
+/// The name that was most likely meant, to go on with.
+pub(super) fn guessed(written: Option<&str>) -> String {
+    written.and_then(slug).unwrap_or_else(|| "unnamed".to_owned())
 }
 
 /// A name made of any text.

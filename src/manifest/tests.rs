@@ -50,8 +50,17 @@ fn near_versions_and_kinds_are_errors() {
         yaml(&format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n"))
     };
     for version in ["checkfu.com/v2", "checkfu/v1", "Checkfu.com/v1", "chekfu.com/v1"] {
-        assert_eq!(with(version, "Agent"), ["manifest.api_version 1:13 apiVersion: checkfu.com/v1"], "{version}");
+        assert_eq!(with(version, "MemoryStore"), ["manifest.api_version 1:13 apiVersion: checkfu.com/v1"], "{version}");
     }
+    // the rest of it is read all the same
+    assert_eq!(
+        with("checkfu.com/v2", "MemoryStor"),
+        [
+            "manifest.api_version 1:13 apiVersion: checkfu.com/v1",
+            "manifest.unknown_kind 2:7 did you mean `MemoryStore`?"
+        ]
+    );
+    assert!(with("checkfu.com/v2", "Agent")[1].starts_with("manifest.missing_key"));
     assert_eq!(with("checkfu.com/v1", "MemoryStor"), ["manifest.unknown_kind 2:7 did you mean `MemoryStore`?"]);
     assert!(with("checkfu.com/v1", "Deployment")[0].contains("one of Agent, Environment"));
     assert_eq!(with("checkfu.com/v1", "Config"), ["manifest.config_elsewhere 2:7"]);
@@ -161,10 +170,12 @@ fn markdown_mistakes() {
     assert_eq!(one("agents/a.md", "---\nmodel: m\n...\nx: y\n---\ny\n"), ["manifest.two_documents 3:1"]);
     assert_eq!(
         one("agents/a.md", "---\nmodel: m\nlabels: {v: 1.10}\npreamble: 3\n---\ny\n"),
-        ["manifest.wrong_type 4:11"]
+        ["manifest.needs_quotes 3:13 \"1.10\"", "manifest.wrong_type 4:11"]
     );
-    let (documents, _) = read(Form::AgentMarkdown, "agents/a.md", "---\nmodel: m\nlabels: {v: 1.10}\n---\ny\n");
-    assert_eq!(documents[0].labels["v"], "1.10");
+    // a text field is the text as written
+    let text = "---\nmodel: m\ndescription: 1.10\n---\ny\n";
+    let (documents, found) = read(Form::AgentMarkdown, "agents/a.md", text);
+    assert_eq!((documents[0].spec["description"].as_str(), found.len()), (Some("1.10"), 0));
 }
 
 #[test]
@@ -191,6 +202,10 @@ fn configuration() {
     assert_eq!(
         bad("authoring_owner: a\ntargets: {x: {kind: embeded}}\n"),
         ["manifest.wrong_value 4:21 did you mean `embedded`?"]
+    );
+    assert_eq!(
+        bad("authoring_owner: a\nremoved:\nmoved: ~\nadopt:\naccept:\nallow_secret_names:\n"),
+        Vec::<String>::new()
     );
     assert_eq!(bad("authoring_owner: a\nroot:\n"), ["manifest.null 4:1"]);
     assert_eq!(

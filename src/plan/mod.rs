@@ -25,6 +25,7 @@ mod policy;
 mod record;
 mod retire;
 mod scope;
+mod selectors;
 mod standing;
 mod taken;
 pub mod types;
@@ -162,6 +163,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let nothing_wanted = BTreeMap::new();
     let all = if options.destroy { &nothing_wanted } else { &desired.resources };
     let mut out = Gathered::default();
+    selectors::check(all, live, options, &mut out);
     let scope = scope::select(all, live, options, &mut out);
     let items = item::items(all, live, &scope, &mut out);
     let users = item::users(&items);
@@ -202,6 +204,8 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
 /// [`owner_digest`] of the desired state, so [`Live::resources`] was not read.
 pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let mut out = Gathered::default();
+    selectors::check(&desired.resources, live, options, &mut out);
+    scope::select(&desired.resources, live, options, &mut out);
     let mut drafts = Vec::new();
     standing::policy_action(desired, live, options, &mut drafts);
     let actions = order::order(drafts);

@@ -272,11 +272,26 @@ fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
             .find_map(|key| gone.get(&(to.kind, key))?.iter().rev().find(|a| !taken.contains(**a)).copied());
         let Some(from) = from else { continue };
         taken.insert(from);
-        let message = format!("{to} is what {from} was: it would be made anew, and the old one retired");
+        let message = format!(
+            "{to} looks like {from} renamed: it would be a new resource, with another id, and the old one would go"
+        );
         out.find(&codes::MOVED_OFFER, Effect::Note, Some(to), message)
-            .fix(format!("if only the name changed:\nmoved:\n  - {{from: {from}, to: {to}}}"))
+            .fix(keep_name(delta.item.wanted, from))
             .at(delta.item.wanted);
     }
+}
+
+/// How the old address is kept. It comes from a file's name, a folder's, or `metadata.name`.
+fn keep_name(wanted: &Wanted, from: &Address) -> String {
+    let file: &str = &wanted.at.file;
+    let what = if file == "SKILL.md" || file.ends_with("/SKILL.md") {
+        format!("call the folder {} again", from.name)
+    } else if std::path::Path::new(file).extension().is_some_and(|e| e == "md") {
+        format!("call the file {}.md again", from.name)
+    } else {
+        format!("metadata.name: {}", from.name)
+    };
+    format!("to keep the resource, keep its old name: {what}")
 }
 
 /// The digest of a form without the name shown, which mostly comes from the address.

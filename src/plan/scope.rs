@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::desired::Wanted;
-use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveResource};
-use crate::model::Address;
 use crate::model::kinds::Target;
-use crate::plan::{Effect, Gathered, Options};
+use crate::model::{Address, Kind};
+use crate::plan::selectors::{self, live_label};
+use crate::plan::{Gathered, Options};
 
 /// Which part. Empty: all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// Addresses or manifest paths, both with globs; a folder stands for all below it.
+    /// Addresses, or paths of files that declare a resource or are content of it, both with globs; a folder stands for
+    /// all below it. An agent takes the mounts along that are written in it.
     pub only: Vec<String>,
     /// As `only`, left out.
     pub exclude: Vec<String>,
@@ -82,30 +83,51 @@ fn under(path: &str, folder: &str) -> bool {
 }
 
 /// A pattern of a scope, as written and ready to match.
-struct Named<'a> {
-    text: &'a str,
+pub(super) struct Named<'a> {
+    pub(super) text: &'a str,
     pattern: Pattern,
 }
 
 impl<'a> Named<'a> {
-    fn all(texts: &'a [String]) -> Vec<Self> {
+    pub(super) fn all(texts: &'a [String]) -> Vec<Self> {
         let plain = texts.iter().map(|t| t.strip_prefix("./").unwrap_or(t));
         plain.map(|text| Self { text, pattern: Pattern::new(text) }).collect()
     }
 
-    fn wanted(&self, wanted: &Wanted) -> bool {
-        self.address(&wanted.address)
-            || self.pattern.matches(&wanted.at.file)
-            || under(&wanted.at.file, self.text)
-            || wanted.content.as_ref().is_some_and(|(_, root)| under(root, self.text))
+    /// Is a resource named: by its address, or by a file that declares it or is content of it?
+    pub(super) fn wanted(&self, wanted: &Wanted) -> bool {
+        self.address(&wanted.address) || self.file(&wanted.at.file) || self.content(wanted)
     }
 
-    fn address(&self, address: &Address) -> bool {
+    /// An inline mount lives in its agent and goes where that goes.
+    pub(super) fn address(&self, address: &Address) -> bool {
         self.pattern.matches(&address.to_string())
+            || host(address).is_some_and(|agent| self.pattern.matches(&agent.to_string()))
+    }
+
+    fn file(&self, file: &str) -> bool {
+        self.pattern.matches(file) || under(file, self.text)
+    }
+
+    fn content(&self, wanted: &Wanted) -> bool {
+        let files = wanted.content.as_ref().is_some_and(|(files, root)| {
+            let path = |path: &str| if root == "." { path.to_owned() } else { format!("{root}/{path}") };
+            under(root, self.text) || files.entries.iter().any(|e| self.file(&path(&e.path)))
+        });
+        files
+            || wanted.memories.values().any(|memory| self.file(&memory.file))
+            || wanted.places.values().any(|place| self.file(&place.file))
     }
 }
 
-fn label<'v>(spec: &'v serde_json::Value, key: &str) -> Option<&'v str> {
+/// The agent that an inline mount is written in: mounts of their own have no dot in their names.
+fn host(address: &Address) -> Option<Address> {
+    let mount = matches!(address.kind, Kind::MemoryMount | Kind::FileTreeMount);
+    let (agent, _) = address.name.split_once('.').filter(|_| mount)?;
+    Some(Address::new(Kind::Agent, agent))
+}
+
+pub(super) fn label<'v>(spec: &'v serde_json::Value, key: &str) -> Option<&'v str> {
     spec.get("labels")?.get(key)?.as_str()
 }
 
@@ -117,18 +139,16 @@ pub(super) fn select(all: &BTreeMap<Address, Wanted>, live: &Live, options: &Opt
     }
     let gone: Vec<(&Address, &LiveResource)> = live.resources.iter().filter(|(a, _)| !all.contains_key(*a)).collect();
     let (only, exclude) = (Named::all(&scope.only), Named::all(&scope.exclude));
-    for named in &only {
-        if !all.values().any(|w| named.wanted(w)) && !gone.iter().any(|(a, _)| named.address(a)) {
-            out.find(&codes::SCOPE_EMPTY, Effect::Error, None, format!("`{}` names no resource", named.text))
-                .fix("write an address as in Agent/support, or the path of a manifest");
-        }
-    }
     let excluded = |w: &Wanted| exclude.iter().any(|n| n.wanted(w));
+    let labelled = |spec: &serde_json::Value| scope.labels.iter().all(|(k, v)| label(spec, k) == Some(v));
+    // An inline mount has no labels; those of its agent count.
+    let by_label = |w: &Wanted| {
+        labelled(&w.spec) || host(&w.address).and_then(|agent| all.get(&agent)).is_some_and(|a| labelled(&a.spec))
+    };
     let mut open: Vec<&Wanted> = all
         .values()
         .filter(|w| only.is_empty() || only.iter().any(|n| n.wanted(w)))
-        .filter(|w| scope.labels.iter().all(|(k, v)| label(&w.spec, k) == Some(v)))
-        .filter(|w| !excluded(w))
+        .filter(|w| by_label(w) && !excluded(w))
         .collect();
     let mut wanted = BTreeSet::new();
     while let Some(next) = open.pop() {
@@ -141,16 +161,18 @@ pub(super) fn select(all: &BTreeMap<Address, Wanted>, live: &Live, options: &Opt
             }
         }
     }
-    let retirable = gone
+    let retirable: BTreeSet<Address> = gone
         .into_iter()
         .filter(|(a, r)| {
-            let labels = r.body.as_ref().map(|b| &b.live);
             (only.is_empty() || only.iter().any(|n| n.address(a)))
                 && !exclude.iter().any(|n| n.address(a))
                 // Labels that were not read may be others: then it is outside.
-                && scope.labels.iter().all(|(k, v)| labels.and_then(|l| label(l, k)) == Some(v))
+                && scope.labels.iter().all(|(k, v)| live_label(r, k) == Some(v))
         })
         .map(|(a, _)| a.clone())
         .collect();
+    if wanted.is_empty() && retirable.is_empty() && !options.destroy {
+        selectors::nothing_together(options, out);
+    }
     Selected { wanted: Some(wanted), retirable: Some(retirable) }
 }

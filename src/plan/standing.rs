@@ -10,7 +10,7 @@ use crate::model::{Address, Digest};
 use crate::plan::actions::{Draft, Rank};
 use crate::plan::compare::Delta;
 use crate::plan::scope::Pattern;
-use crate::plan::{About, Action, Allowed, Effect, Gathered, Options, Precondition, Step, Verb};
+use crate::plan::{About, Action, Allowed, Effect, Finding, Gathered, Options, Precondition, Step, Verb};
 
 /// What to do with a line of `checkfu.yaml` that has done its work. An empty list would be an error of its own.
 const TAKE_OUT: &str = "take the line out, and its key too where it is the last one";
@@ -68,7 +68,9 @@ pub(super) fn standing_lines(
     removed(desired, live, out);
     for line in &desired.moved {
         if is_live(live.resources.get(&line.from)) && desired.resources.contains_key(&line.to) {
-            unsupported(&line.to, "a rename by `moved:`", out);
+            let name = &line.from.name;
+            unsupported(&line.to, "a rename by `moved:`", out)
+                .fix(format!("take the line out, and keep the old name `{name}` if the resource is to stay"));
         } else {
             let message = format!("`moved:` from {} to {} has nothing left to do", line.from, line.to);
             out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.to), message).fix(TAKE_OUT);
@@ -100,9 +102,9 @@ fn is_live(resource: Option<&LiveResource>) -> bool {
     resource.is_some_and(|r| r.summary.gone.is_none() && r.summary.live_digest.is_some())
 }
 
-fn unsupported(address: &Address, what: &str, out: &mut Gathered) {
+fn unsupported<'a>(address: &Address, what: &str, out: &'a mut Gathered) -> &'a mut Finding {
     let message = format!("{address}: {what} is not supported by this version yet");
-    out.find(&codes::UNSUPPORTED, Effect::Error, Some(address), message).fix("take the line out");
+    out.find(&codes::UNSUPPORTED, Effect::Error, Some(address), message).fix("take the line out")
 }
 
 fn removed(desired: &Desired, live: &Live, out: &mut Gathered) {

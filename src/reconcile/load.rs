@@ -324,3 +324,6 @@ mod tests;
 
 #[cfg(test)]
 mod cases;
+
+#[cfg(test)]
+mod mistakes;

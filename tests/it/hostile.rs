@@ -58,7 +58,7 @@ fn refuses(s: &Sandbox, code: &str) {
 fn nesting_and_aliases_are_bounded() {
     let deep = 10_000;
     let flow = format!("{ENVIRONMENT}{}{}", "[".repeat(deep), "]".repeat(deep));
-    let block: String = (1..2_000).map(|i| format!("{}k:\n", " ".repeat(i))).collect();
+    let block = (1..2_000).map(|i| format!("{}k:\n", " ".repeat(i))).collect::<Vec<_>>().concat();
     let front = format!("---\nmodel: {}\n---\n", "{a: ".repeat(deep));
     assert_eq!(validated("a.yaml", &flow), ["manifest.too_deep"]);
     assert_eq!(validated("a.yaml", &format!("{ENVIRONMENT}\n{block}")), ["manifest.too_deep"]);
@@ -73,12 +73,12 @@ fn nesting_and_aliases_are_bounded() {
 #[test]
 fn a_file_of_mistakes_is_told_in_part_and_in_time() {
     let n = 20_000;
-    let keys: String = (0..n).map(|i| format!("  k{i}: 1\n")).collect();
+    let keys = (0..n).map(|i| format!("  k{i}: 1\n")).collect::<Vec<_>>().concat();
     let told = project("a.yaml", &format!("{ENVIRONMENT}\n{keys}")).run(&["validate", "--json"]).code(1).json();
     let told = told["diagnostics"].as_array().unwrap().clone();
     assert_eq!(told.len(), 1_001, "a thousand, and that there are more");
     assert!(told.iter().any(|d| d["code"] == "manifest.too_many"));
-    let nulls: String = (0..n).map(|i| format!("  k{i}:\n")).collect();
+    let nulls = (0..n).map(|i| format!("  k{i}:\n")).collect::<Vec<_>>().concat();
     assert!(
         validated("checkfu.yaml", &format!("{}policy:\n{nulls}", config("acme/x")))
             .contains(&"manifest.too_many".to_owned())
@@ -94,10 +94,10 @@ fn a_file_of_mistakes_is_told_in_part_and_in_time() {
 #[test]
 fn many_mistakes_of_one_document_are_found_without_reading_it_for_each() {
     let n = 3_000;
-    let fields: String = (0..n).map(|i| format!("    spec.k{i}: {{mode: ignore, reason: x}}\n")).collect();
-    let fields = format!("{}", ENVIRONMENT.replace("{name: e}", &format!("\n  name: e\n  fields:\n{fields}")));
+    let fields = (0..n).map(|i| format!("    spec.k{i}: {{mode: ignore, reason: x}}\n")).collect::<Vec<_>>().concat();
+    let fields = ENVIRONMENT.replace("{name: e}", &format!("\n  name: e\n  fields:\n{fields}"));
     assert_eq!(validated("a.yaml", &format!("{fields}{{config: {{type: cloud}}}}\n")), ["desired.field_unknown"]);
-    let mounts: String = (0..n).map(|i| format!("  - {{tree: t{i}, at: /m/{i}}}\n")).collect();
+    let mounts = (0..n).map(|i| format!("  - {{tree: t{i}, at: /m/{i}}}\n")).collect::<Vec<_>>().concat();
     let told = validated("agents/a.md", &agent(&format!("files:\n{mounts}"), "Hi.\n"));
     assert!(told.contains(&"kind.limit".to_owned()) && told.contains(&"desired.dangling".to_owned()), "{told:?}");
 }
@@ -293,7 +293,7 @@ fn what_may_not_be_read_or_written_is_said_and_nothing_is_changed() {
         return;
     };
     assert_eq!(codes(ran), ["store.read_only"]);
-    std::fs::set_permissions(s.path("agents/faq.md"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(s.path("agents/faq.md"), std::fs::Permissions::from_mode(0o000)).unwrap();
     assert_eq!(codes(as_nobody(&s, &[], &["plan", "--json"]).unwrap()), ["bundle.unreadable"]);
     assert_eq!(codes(as_nobody(&s, &[], &["new", "agent", "x", "--json"]).unwrap()), ["cli.write"]);
     let told = as_nobody(&s, &["prlimit", "--nproc=1"], &["validate", "--json"]).unwrap();

@@ -28,9 +28,9 @@ codes! {
     EXCLUDED = "plan.excluded", Error, "A dependency is left out",
         "What is planned refers to a resource that is not live and was left out of the plan.",
         "Plan the dependency too.";
-    SCOPE_EMPTY = "plan.scope_empty", Error, "A scope that names nothing",
-        "A scope that is mistyped would plan nothing and say that all is well.",
-        "Write an address as in Agent/support, or the path of a manifest.";
+    SCOPE_EMPTY = "plan.scope_empty", Error, "A selector that names nothing",
+        "An address, path or label that is mistyped would plan nothing and say that all is well.",
+        "Write an address as in Agent/support, the path of a file of a resource, or a label that there is.";
     UNSUPPORTED = "plan.unsupported", Error, "Not supported yet",
         "This version, or this target, cannot do what is asked for; to leave it out in silence would be worse.",
         "Take it out, or leave the resource out with --exclude.";
@@ -72,7 +72,7 @@ codes! {
         "Take the line out.";
     MOVED_OFFER = "plan.moved_offer", Note, "A resource seems to have been renamed",
         "One is created and one of equal content retired in the same plan.",
-        "If only the name changed, add the `moved:` line that the note shows.";
+        "To keep the resource, keep its old name: that of the file or folder, or `metadata.name`. The name shown is a field of its own.";
     FILE_TOO_LARGE = "plan.file_too_large", Error, "The plan file is too large",
         "What is read into memory is bounded.",
         "Plan a part: plan ADDRESS….";

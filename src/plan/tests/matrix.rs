@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::world::*;
+use crate::diag::Location;
 use crate::model::config::OnDrift;
 use crate::plan::{Cause, Effect, Plan, Precondition, Step, Verb, exit_code};
 
@@ -271,4 +272,24 @@ fn a_field_that_the_file_never_named_is_held_once_it_is_owned_again() {
     world.apply(&plan);
     let again = world.plan(&desired);
     assert!(again.actions.is_empty() && again.held.len() == 1, "{again:?}");
+}
+
+#[test]
+fn a_changed_prompt_points_to_its_first_changed_line() {
+    let mut desired = project();
+    desired.put_agent("a", "one\ntwo\nthree", &[]);
+    let world = World::of(&desired);
+    let mut at = |text: &str, start: usize, end: usize| {
+        let agent = desired.put_agent("a", text, &[]);
+        let place = Location { file: "agents/a.md".into(), start, end, line: 6, column: 3 };
+        agent.places.insert("instructions".into(), place);
+        let plan = world.plan(&desired);
+        plan.actions[0].about.changes[0].at.clone().unwrap()
+    };
+    assert_eq!(at("one\ntwo\n3", 40, 49), "agents/a.md:8:1");
+    assert_eq!(at("1\ntwo\nthree", 40, 51), "agents/a.md:6:3");
+    assert_eq!(at("one\ntwo", 40, 47), "agents/a.md:7:1");
+    // a whole file; and a text that is not what stands there
+    assert_eq!(at("one\n2\nthree", 0, 0), "agents/a.md:7:1");
+    assert_eq!(at("one\n2\nthree", 40, 60), "agents/a.md:6:3");
 }

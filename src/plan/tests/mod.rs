@@ -7,4 +7,5 @@ mod laws;
 mod matrix;
 mod memory;
 mod order;
+mod scopes;
 mod world;

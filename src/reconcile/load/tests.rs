@@ -35,7 +35,7 @@ fn options() -> LoadOptions {
     LoadOptions { profile: None, today: jiff::civil::date(2026, 11, 30) }
 }
 
-fn lines(found: &Diagnostics) -> Vec<String> {
+pub(super) fn lines(found: &Diagnostics) -> Vec<String> {
     found
         .0
         .iter()
@@ -104,6 +104,7 @@ fn every_mistake_of_every_file_is_told_at_once() {
             "manifest.unquoted_colon agents/broken.md:2:9",
             "manifest.missing_key agents/support.md:2:1",
             "manifest.unknown_key agents/support.md:2:1",
+            "desired.dangling agents/support.md:4:10",
             "skill.description_missing skills/faq/SKILL.md:2:1",
             "skill.name_folder skills/faq/SKILL.md:2:7",
             "skill.body_empty skills/faq/SKILL.md:3:4",

@@ -1,0 +1,79 @@
+//! Many mistakes at once: none hides another, and none is told twice.
+
+use super::tests::{Files, lines};
+
+#[test]
+fn ten_mistakes_in_five_files() {
+    let files = Files::new()
+        .put(
+            "agents/support.md",
+            "---\nskills: [refund-rule]\nmemory: [{store: answer, at: /mnt/a}]\n---\nYou answer.\n",
+        )
+        .put(
+            "agent.yaml",
+            "apiVersion: checkfu.com/v1\nkind: Agent\nmetadata: {name: b}\nspec:\n  model: x\n  modle: y\n  tools: [{type: agent_toolset_20260401}]\n  skills: [no-such-skill]\n  files: [{tree: no-such-tree, at: /w}]\n",
+        )
+        .put(
+            "mount.yaml",
+            "apiVersion: checkfu.com/v1\nkind: MemoryMount\nmetadata: {name: m}\nspec:\n  agent: nobody\n  memory_store: answer\n  mount_path: /x\n  acess: z\n",
+        )
+        .put(
+            "tree.yaml",
+            "apiVersion: checkfu.com/v1\nkind: FileTree\nmetadata: {name: Bad_Name}\nspec:\n  source: {kind: upload, path: nowhere}\n",
+        )
+        .put(
+            "store.yaml",
+            "apiVersion: checkfu.com/v2\nkind: MemoryStore\nmetadata: {name: answers}\nspec:\n  contents: [{path: gone, at: /a, mode: upkep}]\n",
+        );
+    let found = files.load();
+    let said = lines(&found.diagnostics);
+    let at = |code: &str, place: &str| {
+        let n = said.iter().filter(|line| line.starts_with(&format!("{code} {place}"))).count();
+        assert_eq!(n, 1, "{code} at {place}: {said:#?}");
+    };
+    at("manifest.missing_key", "agents/support.md");
+    at("desired.dangling", "agents/support.md:2:");
+    at("desired.dangling", "agents/support.md:3:");
+    at("desired.read_tool", "agents/support.md:2:");
+    at("manifest.unknown_key", "agent.yaml:6:");
+    at("desired.dangling", "agent.yaml:8:");
+    at("desired.dangling", "agent.yaml:9:");
+    at("desired.dangling", "mount.yaml:5:");
+    at("desired.dangling", "mount.yaml:6:");
+    at("manifest.unknown_key", "mount.yaml:8:");
+    at("manifest.name", "tree.yaml:3:");
+    at("bundle.missing", "tree.yaml:5:");
+    at("manifest.api_version", "store.yaml:1:");
+    at("bundle.missing", "store.yaml:5:");
+    at("manifest.wrong_value", "store.yaml:5:");
+    assert_eq!((said.len(), found.desired.is_none()), (15, true), "{said:#?}");
+}
+
+#[test]
+fn what_follows_from_a_mistake_is_not_told() {
+    let yaml = |kind: &str, name: &str, spec: &str| {
+        format!("apiVersion: checkfu.com/v1\nkind: {kind}\nmetadata: {name}\nspec: {spec}\n---\n")
+    };
+    let all = [
+        yaml("Agent", "{name: a}", "{model: m, skills: [faq], tool: [{type: agent_toolset_20260401}]}"),
+        yaml("Skill", "{name: The_Faq}", "{source: {path: skills/faq}}"),
+        yaml("MemoryStore", "{name: s}", "{owner: {pricipal: p}}"),
+        yaml("MemoryMount", "{name: m}", "{agent: a, memory_store: s, mount_path: /m, access: read_write}"),
+        yaml("FileTree", "{name: t}", "{source: {knd: git, provider: github, repository: a/b, ref: main}}"),
+        yaml("FileTreeMount", "{name: t}", "{agent: Not_One, file_tree: t, mount_path: /t}"),
+        yaml("Agent", "{name: Not_One}", "{model: m}"),
+        yaml("FileTreeMount", "{name: u}", "{agent: unread, file_tree: t, mount_path: /u}"),
+        yaml("Agent", "{}", "{model: m}"),
+        yaml("Agent", "{}", "{model: m}"),
+    ];
+    let files = Files::new()
+        .put("all.yaml", &all.concat())
+        .put("agents/unread.md", "---\nmodel: [\n---\nx\n")
+        .put("agents/Not One.md", "---\nmodel: m\n---\nx\n")
+        .put("skills/faq/SKILL.md", "---\nname: faq\ndescription: Answers\n---\nText\n");
+    let said = lines(&files.load().diagnostics);
+    let none = |code: &str| assert!(!said.iter().any(|line| line.starts_with(code)), "{code}: {said:#?}");
+    none("desired.");
+    assert_eq!(said.iter().filter(|l| l.starts_with("manifest.name ")).count(), 3, "{said:#?}");
+    assert_eq!(said.iter().filter(|l| l.starts_with("manifest.missing_key all.yaml")).count(), 3, "{said:#?}");
+}
