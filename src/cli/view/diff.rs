@@ -105,8 +105,9 @@ fn place(op: &DiffOp, old: &[Unit<'_>], new: &[Unit<'_>], out: &mut Vec<Line>) {
     }
 }
 
-/// As many whole lines as before, each like the one at its place: each is compared with that one alone, which is
-/// much less work than with all. Says whether it was so; if not, nothing was laid out.
+/// As many whole lines as before, in each nothing but words in the place of words: each is compared with the one at
+/// its place alone, which is much less work than with all. Words that go or come by themselves may have come from
+/// another line. Says whether it was so; if not, nothing was laid out.
 fn line_by_line(old: &[Unit<'_>], new: &[Unit<'_>], out: &mut Vec<Line>) -> bool {
     let lines = |units: &[Unit<'_>]| units[..units.len() - 1].iter().all(|u| u.text.ends_with('\n'));
     if old.len() != new.len() || old.len() < 2 || !lines(old) || !lines(new) {
@@ -114,13 +115,21 @@ fn line_by_line(old: &[Unit<'_>], new: &[Unit<'_>], out: &mut Vec<Line>) -> bool
     }
     let known = out.len();
     for (a, b) in old.iter().zip(new) {
-        let Some(pieces) = words(std::slice::from_ref(a), std::slice::from_ref(b)) else {
+        let pieces = words(std::slice::from_ref(a), std::slice::from_ref(b));
+        let Some(pieces) = pieces.filter(|pieces| in_place(pieces)) else {
             out.truncate(known);
             return false;
         };
         layout(pieces, a.line, b.line, out);
     }
     true
+}
+
+/// Does something come directly after all that goes, and nothing else come?
+fn in_place(pieces: &[Part]) -> bool {
+    let gone = |i: usize| pieces[i].mark == Mark::Removed;
+    let come = |i: usize| pieces.get(i).is_some_and(|p| p.mark == Mark::Added);
+    (0..pieces.len()).all(|i| if gone(i) { come(i + 1) } else { !come(i) || (i > 0 && gone(i - 1)) })
 }
 
 fn whole(mark: Mark, unit: Unit<'_>) -> Line {
