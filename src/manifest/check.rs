@@ -111,7 +111,8 @@ impl Checked<'_> {
         }
     }
 
-    /// A `null` that a schema lets pass says nothing all the same. JSON Schemas inside of a spec may hold any.
+    /// A `null` that a schema lets pass says nothing all the same. JSON Schemas inside of a spec may hold any, and
+    /// one that was taken out of the value before (an empty list of the configuration) is meant.
     fn nulls(
         &self,
         at: &Node,
@@ -134,7 +135,10 @@ impl Checked<'_> {
             }
             if !matches!(value.get(), Yaml::Null) {
                 self.nulls(value, &pointer, told, most, found);
-            } else if !told.contains(&(pointer.clone(), None)) && !is_unknown(&pointer, told) {
+            } else if self.json.pointer(&pointer).is_some()
+                && !told.contains(&(pointer.clone(), None))
+                && !is_unknown(&pointer, told)
+            {
                 let name = pointer.rsplit('/').next().unwrap_or_default();
                 let place = key.map_or_else(|| value.place(), |k| k.span.clone());
                 let d = Diagnostic::new(&code::NULL, format!("`{name}` is null"));
