@@ -18,6 +18,10 @@ use crate::plan::{self, Plan};
 use crate::receipt::{Outcome, Receipt};
 use crate::reconcile::{self, ApplyOptions, Event};
 
+/// Actions in flight on the embedded workspace, whose one writer commits what waits together: more of them are
+/// fewer waits for the disk, not more load.
+const IN_FLIGHT: usize = 64;
+
 /// Applies.
 pub fn run(run: &Run, args: Args) -> Ran {
     let saved = args.plan.as_deref().map(|path| read(run, path)).transpose()?;
@@ -101,6 +105,7 @@ async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Re
     let control = session.place.open()?;
     let progress = Progress::new(&run.printer, plan.actions.len());
     let mut how = ApplyOptions::new(session::actor(run));
+    how.parallelism = IN_FLIGHT;
     how.run = Some(uuid::Uuid::now_v7().to_string());
     how.stop = stop_on_interrupt(Arc::clone(&run.printer));
     let events = |event: Event| on_event(&progress, event);
