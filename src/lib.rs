@@ -23,4 +23,5 @@ pub mod model;
 pub mod plan;
 pub mod receipt;
 pub mod reconcile;
+pub mod server;
 pub mod store;

@@ -53,11 +53,11 @@ pub(crate) async fn only_of_this_plan<C: ControlPlane>(
     sender: &Sender<'_, C>,
     context: &Context,
 ) -> Result<bool, ControlError> {
-    let request = Request::ApplyList(ApplyList { owner: Some(plan.owner.clone()), limit: None });
+    let request = Request::ApplyList(ApplyList { owner: Some(plan.owner.clone()), page: None, limit: None });
     let Response::Applies(applies) = sender.send(context, request).await? else {
         return Err(unexpected("applies.list"));
     };
-    Ok(!applies.is_empty() && applies.iter().all(|a| a.plan_digest == plan.digest))
+    Ok(!applies.data.is_empty() && applies.data.iter().all(|a| a.plan_digest == plan.digest))
 }
 
 impl<C: ControlPlane, B: Blobs> Job<'_, C, B> {

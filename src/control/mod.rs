@@ -6,6 +6,8 @@ use crate::model::Digest;
 use crate::model::op::{Context, Request, Response};
 
 pub mod embedded;
+pub mod http;
+pub mod remote;
 #[cfg(feature = "failpoints")]
 pub mod failpoint;
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::apply::unexpected;
 use crate::control::{ControlError, ControlPlane};
-use crate::model::op::{ApplyInfo, ApplyList, Context, GetId, GetOf, ListOf, Page, Request, Resolve, Response, Want};
+use crate::model::op::{ApplyInfo, ApplyList, Context, GetId, GetOf, ListOf, ListView, Page, Request, Resolve, Response, Want};
 use crate::model::{Address, Kind, Owner};
 
 /// Wire bodies of a kind; `owner` narrows to one owner's.
@@ -22,6 +22,9 @@ pub async fn list<C: ControlPlane>(
         owner: owner.cloned(),
         labels: std::collections::BTreeMap::new(),
         include_archived: false,
+        view: ListView::Full,
+        created_from: None,
+        created_to: None,
         page: None,
         limit: Some(100),
     };
@@ -74,9 +77,9 @@ pub async fn history<C: ControlPlane>(
     owner: Option<&Owner>,
     limit: u32,
 ) -> Result<Vec<ApplyInfo>, ControlError> {
-    let request = Request::ApplyList(ApplyList { owner: owner.cloned(), limit: Some(limit) });
+    let request = Request::ApplyList(ApplyList { owner: owner.cloned(), page: None, limit: Some(limit) });
     match control.call(context, request).await? {
-        Response::Applies(applies) => Ok(applies),
+        Response::Applies(applies) => Ok(applies.data),
         _ => Err(unexpected("applies.list")),
     }
 }

@@ -42,6 +42,12 @@ pub(crate) fn at(conn: &Conn, store: &str, path: &str) -> Result<Option<Memory>>
     Ok(conn.prepare_cached(&sql)?.query_row([store, path], read).optional()?)
 }
 
+/// The memory with an id now.
+pub(crate) fn by_id(conn: &Conn, store: &str, id: &str) -> Result<Option<Memory>> {
+    let sql = format!("SELECT {COLUMNS} FROM memory WHERE store = ?1 AND id = ?2 AND until_version IS NULL");
+    Ok(conn.prepare_cached(&sql)?.query_row([store, id], read).optional()?)
+}
+
 /// All now, by path; only those whose path starts with `prefix`.
 pub(crate) fn now(conn: &Conn, store: &str, prefix: &str) -> Result<Vec<Memory>> {
     let sql = format!(

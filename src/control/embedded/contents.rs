@@ -118,6 +118,43 @@ pub(super) fn put(tx: &Tx<'_>, store: &str, next: u64, path: &str, sha256: Diges
     Ok(true)
 }
 
+/// The path of a memory that is to be made is taken.
+pub(super) fn taken(path: &str, now: &Memory) -> crate::control::ControlError {
+    let mut error = conflict("path", format!("{path} is taken by {}", now.id));
+    error.code = codes::MEMORY_PATH.code;
+    error.details["conflicting_memory_id"] = json!(now.id);
+    error.details["conflicting_path"] = json!(path);
+    error
+}
+
+/// Moves a memory, with its id, to a free path; with other content if there is one.
+pub(super) fn rename(tx: &Tx<'_>, r: &mut Resource, now: &Memory, to: &str, content: Option<&str>) -> Result<()> {
+    check_path(to)?;
+    if let Some(there) = memory::at(tx.conn, &r.id, to)? {
+        return Err(taken(to, &there));
+    }
+    let (mut sha256, mut size) = (now.sha256, now.size);
+    if let Some(content) = content {
+        check_content(to, content.as_bytes())?;
+        (sha256, size) = (Digest::of(content.as_bytes()), content.len() as u64);
+        document::put_blob(tx.conn, sha256, content.as_bytes())?;
+    }
+    let next = r.number + 1;
+    memory::end(tx.conn, &r.id, &now.path, next)?;
+    let memory = Memory {
+        id: now.id.clone(),
+        path: to.to_owned(),
+        sha256,
+        size,
+        actor: tx.context.actor.clone(),
+        actor_kind: tx.context.actor_kind,
+        owner: tx.context.owner.clone(),
+        at: tx.now.clone(),
+    };
+    memory::add(tx.conn, &r.id, next, &memory)?;
+    check_tree(tx, &r.id, std::iter::once(&to.to_owned()))
+}
+
 /// Ends the next MemoryVersion: number and digest of the whole tree. The store's `version` stays.
 pub(super) fn add_version(tx: &Tx<'_>, r: &mut Resource) -> Result<()> {
     let files: BTreeMap<_, _> = memory::contents(tx.conn, &r.id)?.into_iter().collect();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::control::embedded::error::{Result, invalid, not_found};
 use crate::control::embedded::{digests, snapshot, wire};
 use crate::model::Kind;
-use crate::model::op::{AuditList, GetOf, ListOf, MemoryInfo, MemoryList, Page, Request, Response, VersionInfo};
+use crate::model::op::{AuditList, GetOf, ListOf, MemoryInfo, MemoryList, Page, Request, Response, VersionOf, VersionsOf};
 use crate::model::tree::Entry;
 use crate::store::resource::{self, Resource, State};
 use crate::store::version::{self, Version};
@@ -19,8 +19,14 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, request: &Request) -> Res
     match request {
         Request::List(r) => list(conn, r).map(Response::Bodies),
         Request::Get(r) => get(conn, r).map(Response::Body),
-        Request::Versions(r) => versions(conn, r).map(Response::Versions),
-        Request::MemoryList(r) => memories(conn, r).map(Response::Memories),
+        Request::Versions(r) => versions(conn, r).map(Response::Bodies),
+        Request::Version(r) => {
+            let (r, v) = one_version(conn, r)?;
+            let mut body = version_body(conn, &r, &v)?;
+            body["entries"] = serde_json::json!(entries_of(conn, &r, &v)?);
+            Ok(Response::Body(body))
+        }
+        Request::MemoryList(r) => memories(conn, r).map(Response::Bodies),
         Request::Owner(r) => snapshot::owner(conn, identity, &r.owner).map(|o| Response::Owner(Box::new(o))),
         Request::Summaries(r) => snapshot::summaries(conn, r).map(Response::Summaries),
         Request::Bodies(r) => snapshot::bodies(conn, r).map(Response::Loaded),
@@ -28,7 +34,7 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, request: &Request) -> Res
         Request::Referrers(r) => snapshot::referrers(conn, r).map(Response::Referrers),
         Request::ApplyList(r) => {
             let limit = r.limit.unwrap_or(20).min(PAGE);
-            Ok(Response::Applies(apply::list(conn, r.owner.as_ref(), limit)?))
+            Ok(Response::Applies(Page { data: apply::list(conn, r.owner.as_ref(), limit)?, next_page: None }))
         }
         Request::ApplyGet(r) => match apply::get(conn, &r.id)? {
             Some(info) => Ok(Response::Apply(Box::new(info))),
@@ -110,33 +116,61 @@ fn get(conn: &Conn, request: &GetOf) -> Result<Value> {
 }
 
 /// Versions, newest first. Of a deleted skill those that a version of an agent names.
-fn versions(conn: &Conn, request: &GetOf) -> Result<Vec<VersionInfo>> {
+fn versions(conn: &Conn, request: &VersionsOf) -> Result<Page<Value>> {
+    let limit = request.limit.unwrap_or(20).clamp(1, PAGE) as usize;
     let r = match resource::get(conn, &request.id)? {
         Some(r) if r.kind == request.kind => r,
         _ => return Err(not_found(&request.id)),
     };
-    let mut out = Vec::new();
+    let before = match request.page.as_deref().map(str::parse::<u64>) {
+        None => u64::MAX,
+        Some(Ok(number)) => number,
+        Some(Err(_)) => return Err(invalid("`page` is no cursor of this list")),
+    };
+    let mut data = Vec::new();
+    let mut last = 0;
     for v in version::all(conn, &r.id)? {
-        if request.version.is_some_and(|n| n != v.number) {
+        if v.number >= before || (r.state == State::Deleted && !reference::is_named(conn, &v.id)?) {
             continue;
         }
-        if r.state == State::Deleted && !reference::is_named(conn, &v.id)? {
-            continue;
+        if data.len() == limit {
+            return Ok(Page { data, next_page: Some(last.to_string()) });
         }
-        let entries = entries_of(conn, &r, &v)?;
-        out.push(VersionInfo {
-            id: v.id,
-            number: v.number,
-            digest: v.digest,
-            entries,
-            created_at: v.created_at,
-            actor: v.actor,
-        });
+        last = v.number;
+        data.push(version_body(conn, &r, &v)?);
     }
-    if out.is_empty() && (r.state == State::Deleted || request.version.is_some()) {
+    if data.is_empty() && r.state == State::Deleted {
         return Err(not_found(format!("version of {}", request.id)));
     }
-    Ok(out)
+    Ok(Page { data, next_page: None })
+}
+
+/// One version, with its files.
+fn one_version(conn: &Conn, request: &VersionOf) -> Result<(Resource, Version)> {
+    let r = match resource::get(conn, &request.id)? {
+        Some(r) if r.kind == request.kind => r,
+        _ => return Err(not_found(&request.id)),
+    };
+    let found = match request.version.as_str() {
+        "latest" => version::by_number(conn, &r.id, r.number)?,
+        id => version::all(conn, &r.id)?.into_iter().find(|v| v.id == id),
+    };
+    match found {
+        Some(v) if r.state != State::Deleted || reference::is_named(conn, &v.id)? => Ok((r, v)),
+        _ => Err(not_found(format!("version {} of {}", request.version, request.id))),
+    }
+}
+
+fn version_body(conn: &Conn, r: &Resource, v: &Version) -> Result<Value> {
+    if r.kind == Kind::Agent {
+        let mut body = wire::rendered(r, document::get(conn, v.digest)?);
+        body["version"] = v.number.into();
+        body["updated_at"] = v.created_at.clone().into();
+        return Ok(body);
+    }
+    Ok(serde_json::json!({
+        "id": v.id, "number": v.number, "digest": v.digest, "created_at": v.created_at, "actor": v.actor,
+    }))
 }
 
 fn entries_of(conn: &Conn, r: &Resource, v: &Version) -> Result<Vec<Entry>> {
@@ -151,7 +185,7 @@ fn entries_of(conn: &Conn, r: &Resource, v: &Version) -> Result<Vec<Entry>> {
     }
 }
 
-fn memories(conn: &Conn, request: &MemoryList) -> Result<Vec<MemoryInfo>> {
+fn memories(conn: &Conn, request: &MemoryList) -> Result<Page<Value>> {
     match resource::get(conn, &request.id)? {
         Some(r) if r.kind == Kind::MemoryStore && wire::is_readable(&r) => {}
         _ => return Err(not_found(&request.id)),
@@ -160,7 +194,8 @@ fn memories(conn: &Conn, request: &MemoryList) -> Result<Vec<MemoryInfo>> {
     if !prefix.is_empty() && !prefix.ends_with('/') {
         return Err(invalid("`path_prefix` ends with `/`"));
     }
-    memory_infos(conn, &request.id, prefix)
+    let data = memory_infos(conn, &request.id, prefix)?.into_iter().map(|m| serde_json::json!(m)).collect();
+    Ok(Page { data, next_page: None })
 }
 
 /// Memories of a store, by path.

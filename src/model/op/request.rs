@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::config::Policy;
 use crate::model::kinds::{Applied, Object};
+use crate::model::op::{
+    FileCreate, FileList, MemoryCreate, MemoryDelete, MemoryList, MemoryOf, MemoryUpdate, MemoryVersionOf, MemoryVersions,
+    TokenCreate,
+};
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Kind, Owner};
 
@@ -28,6 +32,11 @@ pub struct Context {
     pub break_glass: Option<String>,
     /// May the caller use break-glass and act for any owner?
     pub admin: bool,
+    /// The epoch of the workspace that the caller has seen (`Checkfu-Epoch`); in another one a write is refused.
+    pub epoch: Option<String>,
+    /// Is a write answered with the wire body of what it wrote, read in the same transaction? Over HTTP it is,
+    /// unless `Prefer: return=minimal` is sent. In process the default is no.
+    pub represent: bool,
 }
 
 /// What kind of actor wrote.
@@ -58,16 +67,46 @@ pub enum Request {
     Delete(RetireOf),
     /// A new immutable version of a Skill or FileTree from content.
     Publish(Publish),
-    /// Immutable versions, newest first.
-    Versions(GetOf),
+    /// Immutable versions, newest first, without their files.
+    Versions(VersionsOf),
+    /// One immutable version, with its files.
+    Version(VersionOf),
+    /// Deletes one version of a Skill.
+    VersionDelete(VersionOf),
+    /// The files of a Skill version, to be sent as one archive.
+    Content(VersionOf),
+    /// The ordered files of a FileTree revision, without bodies.
+    Tree(VersionOf),
+    /// The bytes of one file of an uploaded FileTree revision.
+    TreeFile(TreeFile),
     /// One MemoryVersion from many puts and deletes.
     WriteContents(WriteContents),
-    /// Memories of a store, without bodies.
+    /// Memories of a store, by path.
     MemoryList(MemoryList),
-    /// Creates or changes one memory.
-    MemoryWrite(MemoryWrite),
+    /// Makes one memory; never overwrites.
+    MemoryCreate(MemoryCreate),
+    /// One memory.
+    MemoryGet(MemoryOf),
+    /// Changes or renames one memory.
+    MemoryUpdate(MemoryUpdate),
     /// Deletes one memory.
     MemoryDelete(MemoryDelete),
+    /// What was written to the memories of a store, newest first.
+    MemoryVersions(MemoryVersions),
+    /// One of those.
+    MemoryVersionGet(MemoryVersionOf),
+    /// Takes the content out of one of those, for good.
+    MemoryVersionRedact(MemoryVersionOf),
+    /// Stores a file.
+    FileCreate(FileCreate),
+    /// Files, newest first.
+    FileList(FileList),
+    /// One file's metadata.
+    FileGet(GetId),
+    /// One file's bytes, where they may be had.
+    FileContent(GetId),
+    /// Deletes a file.
+    FileDelete(GetId),
     /// The owner's record and digest.
     Owner(OwnerOf),
     /// Summaries of an owner's resources (or of unowned ones), paged.
@@ -82,6 +121,8 @@ pub enum Request {
     Claim(Claim),
     /// The acting owner gives it up.
     Release(Authoring),
+    /// From the acting owner to a named one.
+    HandOver(HandOver),
     /// From a named owner to another.
     Transfer(Transfer),
     /// Sets or clears `authoring.protected`.
@@ -106,6 +147,14 @@ pub enum Request {
     BlobGet(BlobGet),
     /// Audit facts, oldest first.
     AuditList(AuditList),
+    /// Which workspace this is.
+    Workspace,
+    /// Makes a token.
+    TokenCreate(TokenCreate),
+    /// Tokens, without their secrets.
+    TokenList,
+    /// Ends a token.
+    TokenRevoke(GetId),
 }
 
 /// Authoring part of a create or update: claims, or keeps, ownership and says what was applied.
@@ -167,10 +216,27 @@ pub struct ListOf {
     pub labels: BTreeMap<String, String>,
     /// Archived ones too. Default false.
     pub include_archived: bool,
+    /// Whole bodies, or summaries (id, version, authoring, digests).
+    pub view: ListView,
+    /// Only those made at or after this time (RFC 3339).
+    pub created_from: Option<String>,
+    /// Only those made at or before this time (RFC 3339).
+    pub created_to: Option<String>,
     /// Opaque cursor.
     pub page: Option<String>,
-    /// Default 20.
+    /// Default 20; at most what the kind allows (100; skills 1,000).
     pub limit: Option<u32>,
+}
+
+/// How much of a resource a list shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ListView {
+    /// The wire body.
+    #[default]
+    Full,
+    /// Id, version, authoring without the applied spec, digests.
+    Summary,
 }
 
 /// Names one resource.
@@ -180,8 +246,43 @@ pub struct GetOf {
     pub kind: Kind,
     /// Live id.
     pub id: String,
-    /// An old version's number.
+    /// An old version's number (agents).
     pub version: Option<u64>,
+}
+
+/// Lists the versions of a resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionsOf {
+    /// Which kind.
+    pub kind: Kind,
+    /// Live id.
+    pub id: String,
+    /// Opaque cursor.
+    pub page: Option<String>,
+    /// Default 20; at most 100 (skills 1,000).
+    pub limit: Option<u32>,
+}
+
+/// Names one version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionOf {
+    /// Skill, FileTree or MemoryStore.
+    pub kind: Kind,
+    /// Live id.
+    pub id: String,
+    /// `skver_…`, a number, or `latest`.
+    pub version: String,
+}
+
+/// Names one file of a FileTree revision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeFile {
+    /// The tree.
+    pub id: String,
+    /// A number, or `latest`.
+    pub version: String,
+    /// Normalized relative path in the revision.
+    pub path: String,
 }
 
 /// Changes wire fields. Omitted keeps, null clears; `metadata` is merged key by key.
@@ -232,39 +333,6 @@ pub struct WriteContents {
     pub deletes: Vec<String>,
     /// What is applied with it.
     pub applied: Option<Applied>,
-}
-
-/// Lists memories.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MemoryList {
-    /// The store.
-    pub id: String,
-    /// Only below this path; ends with `/`.
-    pub path_prefix: Option<String>,
-}
-
-/// Writes one memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MemoryWrite {
-    /// The store.
-    pub id: String,
-    /// Where.
-    pub path: String,
-    /// UTF-8 text, at most 102,400 bytes.
-    pub content: String,
-    /// `Some(None)`: must be absent; `Some(Some(d))`: must be d; `None`: any.
-    pub expect: Option<Option<Digest>>,
-}
-
-/// Deletes one memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MemoryDelete {
-    /// The store.
-    pub id: String,
-    /// Where.
-    pub path: String,
-    /// Must be this content, if given.
-    pub expect: Option<Digest>,
 }
 
 /// Names an owner.
@@ -344,6 +412,17 @@ pub struct Transfer {
     /// The present owner, checked.
     pub from: Owner,
     /// The new one.
+    pub to: Owner,
+    /// Its address there.
+    pub address: Address,
+}
+
+/// Gives a resource of the acting owner to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandOver {
+    /// Which.
+    pub at: Authoring,
+    /// The new owner.
     pub to: Owner,
     /// Its address there.
     pub address: Address,
@@ -450,7 +529,9 @@ pub struct ReceiptLine {
 pub struct ApplyList {
     /// Only this owner's.
     pub owner: Option<Owner>,
-    /// Default 20.
+    /// Opaque cursor.
+    pub page: Option<String>,
+    /// Default 20, at most 1,000.
     pub limit: Option<u32>,
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::model::config::Policy;
 use crate::model::kinds::{Applied, Refs};
-use crate::model::op::{ActorKind, ReceiptLine, Source};
+use crate::model::op::{ActorKind, NewToken, ReceiptLine, Source, TokenInfo};
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Kind, Owner};
 
@@ -16,14 +16,14 @@ use crate::model::{Address, Digest, Kind, Owner};
 pub enum Response {
     /// A write to a resource.
     Written(Written),
+    /// The same, with the wire body of what it wrote ([`crate::model::op::Context::represent`]).
+    Represented(Written, Value),
     /// A wire body.
     Body(Value),
     /// Wire bodies.
     Bodies(Page<Value>),
-    /// Versions, newest first.
-    Versions(Vec<VersionInfo>),
-    /// Memories.
-    Memories(Vec<MemoryInfo>),
+    /// Files of a version, by path.
+    Entries(Vec<Entry>),
     /// An owner.
     Owner(Box<OwnerState>),
     /// Summaries.
@@ -37,7 +37,7 @@ pub enum Response {
     /// An Apply began.
     Began(Began),
     /// Applies.
-    Applies(Vec<ApplyInfo>),
+    Applies(Page<ApplyInfo>),
     /// One Apply.
     Apply(Box<ApplyInfo>),
     /// Digests that are not held.
@@ -46,6 +46,12 @@ pub enum Response {
     Bytes(Vec<u8>),
     /// Audit facts.
     Audit(Vec<Fact>),
+    /// A workspace.
+    Workspace(WorkspaceInfo),
+    /// A new token.
+    Token(NewToken),
+    /// Tokens.
+    Tokens(Vec<TokenInfo>),
     /// Nothing to say.
     Done,
 }
@@ -82,21 +88,15 @@ pub struct Page<T> {
     pub next_page: Option<String>,
 }
 
-/// An immutable version.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct VersionInfo {
-    /// `skver_…`, or the number as text.
+/// Which workspace this is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct WorkspaceInfo {
+    /// `ws_…`
     pub id: String,
-    /// Number, from 1.
-    pub number: u64,
-    /// Content digest (skills, trees, stores) or body digest (agents).
-    pub digest: Digest,
-    /// Files, where it has any.
-    pub entries: Vec<Entry>,
-    /// When (RFC 3339, UTC).
+    /// `epoch_…`; a restore draws a new one.
+    pub epoch: String,
+    /// When it was made (RFC 3339, UTC).
     pub created_at: String,
-    /// Who.
-    pub actor: String,
 }
 
 /// A memory without its body.

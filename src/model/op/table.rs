@@ -4,7 +4,10 @@ use crate::model::Kind;
 use crate::model::op::Request;
 
 /// What a caller must be allowed to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Read bodies.
     Read,
@@ -66,6 +69,9 @@ pub static OPERATIONS: &[Operation] = &[
     row("skills.delete", Verb::Delete, "/v1/skills/{id}", Scope::Apply, true),
     row("skills.publish", Verb::Post, "/v1/skills/{id}/versions", Scope::Apply, true),
     row("skills.versions", Verb::Get, "/v1/skills/{id}/versions", Scope::Read, false),
+    row("skills.version", Verb::Get, "/v1/skills/{id}/versions/{version}", Scope::Read, false),
+    row("skills.delete_version", Verb::Delete, "/v1/skills/{id}/versions/{version}", Scope::Apply, true),
+    row("skills.content", Verb::Get, "/v1/skills/{id}/versions/{version}/content", Scope::Read, false),
     row("file_trees.create", Verb::Post, "/v1/file_trees", Scope::Apply, true),
     row("file_trees.list", Verb::Get, "/v1/file_trees", Scope::Read, false),
     row("file_trees.get", Verb::Get, "/v1/file_trees/{id}", Scope::Read, false),
@@ -73,16 +79,31 @@ pub static OPERATIONS: &[Operation] = &[
     row("file_trees.archive", Verb::Post, "/v1/file_trees/{id}/archive", Scope::Apply, true),
     row("file_trees.publish", Verb::Post, "/v1/file_trees/{id}/revisions", Scope::Apply, true),
     row("file_trees.versions", Verb::Get, "/v1/file_trees/{id}/revisions", Scope::Read, false),
+    row("file_trees.version", Verb::Get, "/v1/file_trees/{id}/revisions/{version}", Scope::Read, false),
+    row("file_trees.tree", Verb::Get, "/v1/file_trees/{id}/revisions/{version}/tree", Scope::Read, false),
+    row("file_trees.file", Verb::Get, "/v1/file_trees/{id}/revisions/{version}/file", Scope::Read, false),
     row("memory_stores.create", Verb::Post, "/v1/memory_stores", Scope::Apply, true),
     row("memory_stores.list", Verb::Get, "/v1/memory_stores", Scope::Read, false),
     row("memory_stores.get", Verb::Get, "/v1/memory_stores/{id}", Scope::Read, false),
     row("memory_stores.update", Verb::Post, "/v1/memory_stores/{id}", Scope::Apply, true),
     row("memory_stores.archive", Verb::Post, "/v1/memory_stores/{id}/archive", Scope::Apply, true),
+    row("memory_stores.delete", Verb::Delete, "/v1/memory_stores/{id}", Scope::Apply, true),
     row("memory_stores.versions", Verb::Get, "/v1/memory_stores/{id}/versions", Scope::Read, false),
+    row("memory_stores.version", Verb::Get, "/v1/memory_stores/{id}/versions/{version}", Scope::Read, false),
     row("memory_stores.write_contents", Verb::Post, "/v1/memory_stores/{id}/contents", Scope::Apply, true),
+    row("memories.create", Verb::Post, "/v1/memory_stores/{id}/memories", Scope::Apply, true),
     row("memories.list", Verb::Get, "/v1/memory_stores/{id}/memories", Scope::Read, false),
-    row("memories.write", Verb::Post, "/v1/memory_stores/{id}/memories", Scope::Apply, true),
-    row("memories.delete", Verb::Delete, "/v1/memory_stores/{id}/memories/{memory_id}", Scope::Apply, true),
+    row("memories.get", Verb::Get, "/v1/memory_stores/{id}/memories/{memory}", Scope::Read, false),
+    row("memories.update", Verb::Post, "/v1/memory_stores/{id}/memories/{memory}", Scope::Apply, true),
+    row("memories.delete", Verb::Delete, "/v1/memory_stores/{id}/memories/{memory}", Scope::Apply, true),
+    row("memory_versions.list", Verb::Get, "/v1/memory_stores/{id}/memory_versions", Scope::Read, false),
+    row("memory_versions.get", Verb::Get, "/v1/memory_stores/{id}/memory_versions/{version}", Scope::Read, false),
+    row("memory_versions.redact", Verb::Post, "/v1/memory_stores/{id}/memory_versions/{version}/redact", Scope::Apply, true),
+    row("files.create", Verb::Post, "/v1/files", Scope::Apply, true),
+    row("files.list", Verb::Get, "/v1/files", Scope::Read, false),
+    row("files.get", Verb::Get, "/v1/files/{id}", Scope::Read, false),
+    row("files.content", Verb::Get, "/v1/files/{id}/content", Scope::Read, false),
+    row("files.delete", Verb::Delete, "/v1/files/{id}", Scope::Apply, true),
     row("memory_mounts.create", Verb::Post, "/v1/memory_mounts", Scope::Apply, true),
     row("memory_mounts.list", Verb::Get, "/v1/memory_mounts", Scope::Read, false),
     row("memory_mounts.get", Verb::Get, "/v1/memory_mounts/{id}", Scope::Read, false),
@@ -100,6 +121,7 @@ pub static OPERATIONS: &[Operation] = &[
     row("authoring.referrers", Verb::Get, "/v1/authoring/referrers", Scope::Plan, false),
     row("authoring.claim", Verb::Post, "/v1/authoring/claim", Scope::Apply, true),
     row("authoring.release", Verb::Post, "/v1/authoring/release", Scope::Apply, true),
+    row("authoring.hand_over", Verb::Post, "/v1/authoring/hand_over", Scope::Apply, true),
     row("authoring.transfer", Verb::Post, "/v1/authoring/transfer", Scope::Apply, true),
     row("authoring.protect", Verb::Post, "/v1/authoring/protect", Scope::Apply, true),
     row("authoring.record", Verb::Post, "/v1/authoring/record", Scope::Apply, true),
@@ -112,6 +134,10 @@ pub static OPERATIONS: &[Operation] = &[
     row("blobs.put", Verb::Post, "/v1/blobs", Scope::Apply, true),
     row("blobs.get", Verb::Get, "/v1/blobs/{digest}", Scope::Read, false),
     row("audit.list", Verb::Get, "/v1/audit", Scope::Read, false),
+    row("workspace.get", Verb::Get, "/v1/workspace", Scope::Read, false),
+    row("tokens.create", Verb::Post, "/v1/tokens", Scope::Admin, true),
+    row("tokens.list", Verb::Get, "/v1/tokens", Scope::Admin, false),
+    row("tokens.revoke", Verb::Post, "/v1/tokens/{id}/revoke", Scope::Admin, true),
 ];
 
 impl Request {
@@ -134,9 +160,25 @@ impl Request {
             Request::Publish(r) => of(r.kind, "publish"),
             Request::Versions(r) => of(r.kind, "versions"),
             Request::WriteContents(_) => "memory_stores.write_contents".to_owned(),
+            Request::Version(r) => of(r.kind, "version"),
+            Request::VersionDelete(r) => of(r.kind, "delete_version"),
+            Request::Content(r) => of(r.kind, "content"),
+            Request::Tree(r) => of(r.kind, "tree"),
+            Request::TreeFile(_) => "file_trees.file".to_owned(),
             Request::MemoryList(_) => "memories.list".to_owned(),
-            Request::MemoryWrite(_) => "memories.write".to_owned(),
+            Request::MemoryCreate(_) => "memories.create".to_owned(),
+            Request::MemoryGet(_) => "memories.get".to_owned(),
+            Request::MemoryUpdate(_) => "memories.update".to_owned(),
             Request::MemoryDelete(_) => "memories.delete".to_owned(),
+            Request::MemoryVersions(_) => "memory_versions.list".to_owned(),
+            Request::MemoryVersionGet(_) => "memory_versions.get".to_owned(),
+            Request::MemoryVersionRedact(_) => "memory_versions.redact".to_owned(),
+            Request::FileCreate(_) => "files.create".to_owned(),
+            Request::FileList(_) => "files.list".to_owned(),
+            Request::FileGet(_) => "files.get".to_owned(),
+            Request::FileContent(_) => "files.content".to_owned(),
+            Request::FileDelete(_) => "files.delete".to_owned(),
+            Request::HandOver(_) => "authoring.hand_over".to_owned(),
             Request::Owner(_) => "authoring.owner".to_owned(),
             Request::Summaries(_) => "authoring.summaries".to_owned(),
             Request::Bodies(_) => "authoring.bodies".to_owned(),
@@ -156,6 +198,10 @@ impl Request {
             Request::BlobPut(_) => "blobs.put".to_owned(),
             Request::BlobGet(_) => "blobs.get".to_owned(),
             Request::AuditList(_) => "audit.list".to_owned(),
+            Request::Workspace => "workspace.get".to_owned(),
+            Request::TokenCreate(_) => "tokens.create".to_owned(),
+            Request::TokenList => "tokens.list".to_owned(),
+            Request::TokenRevoke(_) => "tokens.revoke".to_owned(),
         }
     }
 }

@@ -1,0 +1,1 @@
+//! A workspace behind a server: each operation one HTTP request, sent again only where that is safe.

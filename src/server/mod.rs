@@ -1,0 +1,1 @@
+//! The workspace over HTTP: routes from the OPERATIONS table; decode, authorize, call, encode.
