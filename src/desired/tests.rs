@@ -46,16 +46,17 @@ impl Files {
         let text = format!("apiVersion: checkfu.com/v1\nkind: Config\nauthoring_owner: a\n{}", self.config);
         let (config, mut found) = manifest::config(&LineIndex::new("checkfu.yaml", text));
         let config = config.unwrap_or_else(|| panic!("{found:?}"));
-        let mut documents = Vec::new();
+        let (mut documents, mut unread) = (Vec::new(), Vec::new());
         for (path, text) in &self.files {
             let form = match path.rsplit('/').next().unwrap() {
                 "SKILL.md" => Form::Skill,
                 _ if path.starts_with("agents/") => Form::AgentMarkdown,
                 _ => Form::Yaml,
             };
-            let (more, said) = manifest::parse(form, &LineIndex::new(*path, text.as_str()));
-            documents.extend(more);
-            found.extend(said);
+            let parsed = manifest::parse(form, &LineIndex::new(*path, text.as_str()));
+            documents.extend(parsed.documents);
+            unread.extend(parsed.unread);
+            found.extend(parsed.found);
         }
         let root = config.config.root.clone();
         let (documents, said) = declare(documents, &root);
@@ -70,8 +71,9 @@ impl Files {
         let texts = needs.texts.keys().map(|p| (p.clone(), Arc::from(format!("text of {p}\n")))).collect();
         let failed = found.has_errors();
         let source = crate::model::op::Source::default();
+        let today = date(2026, 11, 30);
         let (desired, said) =
-            resolve(Inputs { config: &config, documents, texts, bundles, source, today: date(2026, 11, 30) });
+            resolve(Inputs { config: &config, documents, unread: &unread, texts, bundles, source, today });
         found.extend(said);
         found.sort();
         (desired.filter(|_| !failed), found)
