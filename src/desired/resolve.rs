@@ -143,6 +143,7 @@ fn wanted(half: Half, protected: &BTreeSet<Address>) -> (Address, Wanted) {
         refs,
         at: document.at,
         places,
+        instructions: built.instructions,
         content: built.content,
         memories: built.memories,
         address: address.clone(),

@@ -363,3 +363,20 @@ fn order_changes_no_digest() {
     let digest = |text: &str| files(&[("a.yaml", text)]).resolve().0.unwrap().digest();
     assert_eq!(digest(&format!("{a}{b}")), digest(&format!("{c}# x\n{a}")));
 }
+
+#[test]
+fn the_parts_of_instructions_know_their_lines() {
+    let tools = "tools: [{type: agent_toolset_20260401}]";
+    let front = format!("---\nmodel: m\n{tools}\npreamble: [../p.md]\n---\n\nLine one\nLine two\n");
+    let yaml_ = "{model: m, instructions: ['quoted', {file: shared/q.md}]}";
+    let files = yaml(&[("Agent", "b", yaml_)]).and("agents/a.md", &front);
+    let parts = |address: &str| {
+        let wanted = files.wanted(address);
+        let part = |p: &crate::desired::TextPart| (p.line, p.lines, p.at.to_string(), p.verbatim);
+        wanted.instructions.iter().map(part).collect::<Vec<_>>()
+    };
+    assert_eq!(parts("Agent/a"), [(0, 1, "p.md:1:1".into(), true), (2, 2, "agents/a.md:7:1".into(), true)]);
+    let quoted = parts("Agent/b");
+    assert_eq!((quoted[0].0, quoted[0].1, quoted[0].3), (0, 1, false));
+    assert_eq!(quoted[1], (2, 1, "shared/q.md:1:1".into(), true));
+}

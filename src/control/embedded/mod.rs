@@ -18,6 +18,7 @@ mod read;
 mod references;
 mod retire;
 mod rights;
+mod skills;
 mod snapshot;
 mod update;
 mod wire;

@@ -80,13 +80,18 @@ impl Ws {
         ContentOf { entries: set.entries, digest: set.digest }
     }
 
+    /// The files of a skill with this text.
+    pub(super) fn skill_files(&self, name: &str, text: &str) -> ContentOf {
+        self.content(&[("SKILL.md", &format!("---\nname: {name}\ndescription: d\n---\n{text}\n"))])
+    }
+
     /// An agent of an owner, or of nobody.
     pub(super) fn agent(&self, owner: Option<&str>, name: &str) -> Written {
         self.written(&acting(owner), create(Kind::Agent, agent_body(name), owner.map(|_| name)))
     }
 
     pub(super) fn skill(&self, owner: Option<&str>, name: &str, text: &str) -> Written {
-        let content = self.content(&[("SKILL.md", text)]);
+        let content = self.skill_files(name, text);
         let body = object(json!({"name": name, "display_name": name}));
         let Request::Create(mut request) = create(Kind::Skill, body, owner.map(|_| name)) else { unreachable!() };
         if let Some(claim) = &mut request.claim {
