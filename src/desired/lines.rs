@@ -51,11 +51,7 @@ fn matcher(pattern: &str) -> Option<GlobMatcher> {
 }
 
 /// Which declared addresses `policy.protect` names.
-pub(super) fn protected(
-    c: &ConfigDocument,
-    known: Known<'_>,
-    found: &mut Diagnostics,
-) -> BTreeSet<Address> {
+pub(super) fn protected(c: &ConfigDocument, known: Known<'_>, found: &mut Diagnostics) -> BTreeSet<Address> {
     let mut out = BTreeSet::new();
     for (i, pattern) in c.config.policy.protect.iter().enumerate() {
         let at = || c.locate(&format!("/policy/protect/{i}"));

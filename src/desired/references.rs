@@ -30,13 +30,7 @@ impl Known<'_> {
 }
 
 /// Checks the references of one resource.
-pub(super) fn check(
-    d: &Document,
-    refs: &[Ref],
-    known: Known<'_>,
-    config: &ConfigDocument,
-    found: &mut Diagnostics,
-) {
+pub(super) fn check(d: &Document, refs: &[Ref], known: Known<'_>, config: &ConfigDocument, found: &mut Diagnostics) {
     for r in refs {
         match &r.target {
             Target::Own(address) if known.lacks(address) => {

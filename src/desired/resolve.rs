@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::desired::declare::unique;
 use crate::desired::needs::Bundle;
+use crate::desired::references::Known;
 use crate::desired::rules::{Row, Rows};
 use crate::desired::set::{Desired, Wanted};
 use crate::desired::spec::{Built, Read, own_content};
-use crate::desired::references::Known;
 use crate::desired::{cycles, lines, modes, references, rules};
 use crate::diag::{Diagnostics, Location};
 use crate::manifest::{ConfigDocument, Document, Unread};

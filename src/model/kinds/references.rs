@@ -20,11 +20,7 @@ pub enum Target {
 impl Target {
     /// An address of an owner, as `me` names it.
     pub fn at(owner: &Owner, address: &Address, me: Option<&Owner>) -> Self {
-        if me == Some(owner) {
-            Target::Own(address.clone())
-        } else {
-            Target::Foreign(owner.clone(), address.clone())
-        }
+        if me == Some(owner) { Target::Own(address.clone()) } else { Target::Foreign(owner.clone(), address.clone()) }
     }
 
     /// Reads the text of a reference in a field that takes `kind`: a name, `owner:Kind/name`.

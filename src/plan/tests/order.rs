@@ -270,7 +270,11 @@ fn what_took_the_place_of_another_owners_resource_is_pointed_to() {
     assert_eq!(ids(&plan)[..2], ["Agent/a#repoint", "FileTreeMount/m#replace"]);
     assert!(plan.held.is_empty(), "{:?}", plan.held);
     // Where somebody moved the list besides, it stays as any other field that moved live.
-    world.outside("Agent/a", "skills", json!([{"skill": {"id": "skill_0"}, "follow": "latest"}, {"anthropic": "xlsx"}]));
+    world.outside(
+        "Agent/a",
+        "skills",
+        json!([{"skill": {"id": "skill_0"}, "follow": "latest"}, {"anthropic": "xlsx"}]),
+    );
     let plan = world.plan(&desired);
     assert_eq!(ids(&plan)[..1], ["FileTreeMount/m#replace"]);
     assert_eq!(plan.held[0].field.as_deref(), Some("skills"));

@@ -36,8 +36,12 @@ impl Ws {
     }
 
     pub(super) fn seeded(seed: u64) -> Self {
+        Self::with(EmbeddedOptions::seeded(seed))
+    }
+
+    pub(super) fn with(options: EmbeddedOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let embedded = Embedded::open(&folder.path().join("w.db"), EmbeddedOptions::seeded(seed)).unwrap();
+        let embedded = Embedded::open(&folder.path().join("w.db"), options).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         Self { folder, embedded, runtime }
     }
