@@ -11,9 +11,10 @@ use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{self, Session, Wish, runtime};
 use crate::cli::signals::stop_on_interrupt;
 use crate::cli::view::progress::Progress;
+use crate::cli::view::text::line;
 use crate::cli::view::words::some_of;
 use crate::cli::view::{Format, ask, diagnostics, receipt as view};
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, bounded, codes};
 use crate::plan::{self, Plan};
 use crate::receipt::{Outcome, Receipt};
 use crate::reconcile::{self, ApplyOptions, Event};
@@ -141,6 +142,7 @@ fn on_event(progress: &Progress<'_>, event: Event) {
         Event::Started { id } => progress.began(&id),
         Event::Ended { id, .. } => progress.ended(&id),
         Event::Retrying { operation, error, after } => {
+            let error = line(&bounded(&error));
             progress.say(&format!("{operation} is tried again in {} ms: {error}", after.as_millis()));
         }
         Event::Began { apply, other, .. } => {

@@ -13,6 +13,7 @@ use crate::cli::view::text::count;
 use crate::cli::view::{Format, diagnostics, tables};
 use crate::control::ControlPlane;
 use crate::control::embedded::Embedded;
+use crate::diag::Diagnostic;
 use crate::model::op::{OwnerOf, Request, Response};
 use crate::reconcile::load::Loaded;
 
@@ -44,7 +45,8 @@ fn bad(name: &'static str, found: impl Into<String>, fix: Option<String>) -> Che
 }
 
 fn of_failure(name: &'static str, failure: &Failure) -> CheckDoc {
-    let first = failure.diagnostics.0.first();
+    let first = failure.diagnostics.0.first().map(Diagnostic::shown);
+    let first = first.as_ref();
     let message = first.map_or_else(String::new, |d| format!("{}: {}", d.code.code, d.message));
     bad(name, message, first.and_then(|d| d.fix.clone()))
 }

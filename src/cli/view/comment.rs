@@ -9,8 +9,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 /// How many of each severity, then as many rows as fit, in file order.
 pub fn diagnostics(all: &Diagnostics) -> String {
     const TAIL: usize = 200;
-    let mut sorted = all.clone();
-    sorted.sort();
+    let sorted = all.shown();
     let title = summary(&sorted);
     let title = if title.is_empty() { "no errors" } else { title.trim_end() };
     let mut out = format!("### checkfu: {title}\n\n");
@@ -32,8 +31,8 @@ pub fn diagnostics(all: &Diagnostics) -> String {
 fn row(d: &Diagnostic) -> String {
     let severity = words::severity(d.severity);
     let at = d.place().map(|at| format!(" at {}", code(&clip(&at.to_string(), 300)))).unwrap_or_default();
-    let message = prose(&clip(&d.message, 1_000));
-    let fix = indent(&fence("text", &clip(fix(d), 1_000)));
+    let message = prose(&d.message);
+    let fix = indent(&fence("text", fix(d)));
     format!("- {severity} {}{at}: {message}\n{fix}", code(d.code.code))
 }
 

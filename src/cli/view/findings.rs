@@ -7,7 +7,7 @@ use std::fmt::Write;
 use crate::cli::view::markup::{code, fence, indent, prose};
 use crate::cli::view::text::{clip, line};
 use crate::cli::view::{style, words};
-use crate::diag::codes;
+use crate::diag::{bounded, codes};
 use crate::plan::{Effect, Finding};
 
 /// Lines of one `removed:` block that people see before the rest is only counted.
@@ -161,7 +161,7 @@ pub fn human(findings: &[Finding], verbose: bool, out: &mut String) {
         let at = finding.at.as_deref().map(|at| format!("  {}", line(at))).unwrap_or_default();
         let tail = style::faint(format!("{}{at}", group.times()));
         let _ = writeln!(out, "  {word} {}{tail}", style::strong(&finding.code));
-        let _ = writeln!(out, "      {}", line(&finding.message));
+        let _ = writeln!(out, "      {}", line(&bounded(&finding.message)));
         if let Some(others) = group.others(verbose) {
             let _ = writeln!(out, "      {}", style::faint(others));
         }
@@ -176,13 +176,13 @@ pub fn human(findings: &[Finding], verbose: bool, out: &mut String) {
 pub fn row(group: &Group<'_>) -> String {
     let finding = group.first();
     let at = finding.at.as_deref().map(|at| format!(" at {}", code(&clip(at, 300)))).unwrap_or_default();
-    let message = prose(&clip(&finding.message, 1_000));
+    let message = prose(&bounded(&finding.message));
     let others = group.others(false).map(|o| format!("; {}", prose(&o))).unwrap_or_default();
     let mut row =
         format!("- {} {}{}{at}: {message}{others}\n", effect_word(finding.effect), code(&finding.code), group.times());
     let Some(fix) = group.fix(BLOCK_LINES) else { return row };
     if !fix.words.is_empty() {
-        let _ = writeln!(row, "\n  Fix: {}\n", prose(&clip(&fix.words, 1_000)));
+        let _ = writeln!(row, "\n  Fix: {}\n", prose(&bounded(&fix.words)));
     }
     if !fix.block.is_empty() {
         row.push_str(&indent(&fence("yaml", &clip(&fix.block, 4_000))));

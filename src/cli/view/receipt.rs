@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::cli::view::text::{clip, count, line, pad};
 use crate::cli::view::{markdown, style, words};
+use crate::diag::bounded;
 use crate::model::op::{ApplyInfo, ReceiptLine};
 use crate::receipt::{Outcome, Receipt};
 
@@ -90,7 +91,7 @@ fn receipt_line(one: &ReceiptLine, wide: usize) -> String {
     };
     let made = one.made.as_deref().map(|m| format!(" → {}", line(m))).unwrap_or_default();
     let id = one.id.as_deref().map(line).unwrap_or_default();
-    let error = one.error.as_deref().map(line).unwrap_or_default();
+    let error = one.error.as_deref().map(|e| line(&bounded(e))).unwrap_or_default();
     let tail = if error.is_empty() { style::faint(format!("{id}{made}")) } else { error };
     format!("{word} {}  {tail}", pad(&line(&one.action), wide))
 }
