@@ -14,6 +14,7 @@ mod cli_retire;
 mod cli_saved_plan;
 mod cli_validate;
 mod cli_views;
+mod cli_workspace;
 mod codes;
 mod crash;
 mod documents;

@@ -33,7 +33,7 @@ pub fn run(run: &Run, args: Args) -> Ran {
     let plan = match saved {
         Some(plan) => of_this_project(plan, &session)?,
         None => {
-            let control = session.place.open_existing()?;
+            let control = session.place.open_existing(&run.printer)?;
             runtime.block_on(session.plan(run, &wish, control.as_ref()))?
         }
     };
@@ -66,6 +66,7 @@ pub async fn finish(run: &Run, session: &Session, wish: &Wish, plan: &Plan, cons
         return not_applyable(run, plan);
     }
     if !plan.actions.is_empty() {
+        session.place.may_write(&run.printer)?;
         agree(run, plan, consent)?;
     }
     let receipt = carry_out(run, session, wish, plan).await?;
@@ -103,7 +104,7 @@ async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Re
     if plan.actions.is_empty() {
         return Ok(nothing(plan));
     }
-    let control = session.place.open()?;
+    let control = session.place.open(&run.printer)?;
     let progress = Progress::new(&run.printer, plan.actions.len());
     let mut how = ApplyOptions::new(session::actor(run));
     how.parallelism = IN_FLIGHT;

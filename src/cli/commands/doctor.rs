@@ -76,7 +76,7 @@ fn project(run: &Run, checks: &mut Vec<CheckDoc>) -> Result<(), Failure> {
     };
     checks.push(ignored(&dir, &place));
     checks.push(folder(&place));
-    match place.open_existing() {
+    match place.open_existing(&run.printer) {
         Err(failure) => checks.push(of_failure("target", &failure)),
         Ok(None) => checks.push(good("target", format!("{}: no workspace yet, the first apply makes it", place.name))),
         Ok(Some(control)) => workspace(run, &loaded, &place, &control, checks),

@@ -23,7 +23,7 @@ pub fn run(run: &Run, args: &Get) -> Ran {
     let (dir, loaded) = load_project(run, None)?;
     let owner = loaded.config.authoring_owner.clone();
     let place = choose(&loaded.config, target(run), &dir)?;
-    let control = place.open_to_read()?;
+    let control = place.open_to_read(&run.printer)?;
     let context = context(run, &loaded.config);
     let runtime = runtime()?;
     let failed = |e: ControlError| Failure::control("read the workspace", &e);

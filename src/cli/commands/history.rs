@@ -14,7 +14,7 @@ use crate::reconcile::read;
 pub fn run(run: &Run, args: &History) -> Ran {
     let (dir, loaded) = load_project(run, None)?;
     let place = choose(&loaded.config, target(run), &dir)?;
-    let control = place.open_to_read()?;
+    let control = place.open_to_read(&run.printer)?;
     let context = context(run, &loaded.config);
     let owner = &loaded.config.authoring_owner;
     let applies = runtime()?

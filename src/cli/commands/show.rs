@@ -28,7 +28,7 @@ pub fn run(run: &Run, args: &Show) -> Ran {
     }
     let (dir, loaded) = load_project(run, None)?;
     let place = choose(&loaded.config, target(run), &dir)?;
-    let control = place.open_to_read()?;
+    let control = place.open_to_read(&run.printer)?;
     let context = context(run, &loaded.config);
     let apply = runtime()?.block_on(read::show(&control, &context, &args.what)).map_err(|e| match e.kind {
         ErrorKind::NotFound => {
