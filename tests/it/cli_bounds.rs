@@ -40,7 +40,8 @@ fn a_value_of_two_hundred_kilobytes_is_told_in_a_few_thousand_bytes() {
             [&["plan"][..], &["plan", "--json"], &["plan", "--markdown"], &["doctor"], &["doctor", "--markdown"]]
         {
             let ran = s.run(args);
-            assert_eq!(ran.code, 1, "{} {args:?}", case());
+            // A pattern that matches nothing is a warning.
+            assert!([0, 1].contains(&ran.code), "{} {args:?}: {}", case(), ran.code);
             let size = ran.out.len() + ran.err.len();
             assert!(size < 2 * MOST, "{} {args:?}: {size} bytes", case());
         }

@@ -10,7 +10,7 @@ use crate::cli::session::{context, load_project, runtime, target};
 use crate::cli::target::{Place, choose};
 use crate::cli::view::json::{CheckDoc, ChecksDoc};
 use crate::cli::view::text::count;
-use crate::cli::view::{Format, diagnostics, tables};
+use crate::cli::view::{Format, diagnostics, lists, tables};
 use crate::control::ControlPlane;
 use crate::control::embedded::Embedded;
 use crate::diag::Diagnostic;
@@ -27,7 +27,8 @@ pub fn run(run: &Run) -> Ran {
     let ok = checks.iter().all(|c| c.result != "bad");
     match run.printer.format {
         Format::Json => run.printer.json(&ChecksDoc { format: "checkfu.checks/v1", ok, checks }),
-        Format::Human | Format::Markdown => run.printer.data(&tables::checks(&checks)),
+        Format::Human => run.printer.data(&tables::checks(&checks)),
+        Format::Markdown => run.printer.raw(&lists::checks(&checks)),
     }
     Ok(if ok { Exit::Ok } else { Exit::Error })
 }

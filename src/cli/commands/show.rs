@@ -38,7 +38,8 @@ pub fn run(run: &Run, args: &Show) -> Ran {
     })?;
     match run.printer.format {
         Format::Json => run.printer.json(&ApplyDoc { format: "checkfu.apply/v1", apply }),
-        Format::Human | Format::Markdown => run.printer.data(&receipt::apply(&apply)),
+        Format::Human => run.printer.data(&receipt::apply(&apply)),
+        Format::Markdown => run.printer.raw(&receipt::apply_markdown(&apply)),
     }
     Ok(Exit::Ok)
 }
