@@ -48,7 +48,7 @@ pub use types::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::desired::{Desired, Wanted};
-use crate::diag::Code;
+use crate::diag::{Code, bounded};
 use crate::live::{self, Live};
 use crate::model::config::{AllowRule, Allowance};
 use crate::model::kinds::Ids;
@@ -140,7 +140,7 @@ impl Gathered {
             code: code.code.to_owned(),
             effect,
             address: address.cloned(),
-            message,
+            message: bounded(&message).into_owned(),
             fix: None,
             at: None,
         });
