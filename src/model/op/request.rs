@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::config::Policy;
 use crate::model::kinds::{Applied, Object};
 use crate::model::op::{
-    FileCreate, FileList, MemoryCreate, MemoryDelete, MemoryList, MemoryOf, MemoryUpdate, MemoryVersionOf, MemoryVersions,
-    TokenCreate,
+    FileCreate, FileList, MemoryCreate, MemoryDelete, MemoryList, MemoryOf, MemoryUpdate, MemoryVersionOf,
+    MemoryVersions, TokenCreate,
 };
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Kind, Owner};

@@ -131,6 +131,9 @@ fn a_full_workspace_undoes_the_write_at_hand_and_keeps_the_rest() {
         owner: None,
         labels: std::collections::BTreeMap::new(),
         include_archived: false,
+        view: ListView::Full,
+        created_from: None,
+        created_to: None,
         page: None,
         limit: Some(1_000),
     };
