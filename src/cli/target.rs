@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 use crate::cli::files::normalize;
-use crate::control::embedded::{Embedded, EmbeddedOptions};
+use crate::control::embedded::{Embedded, EmbeddedOptions, OnFirstWrite};
 use crate::diag::codes;
 use crate::model::config::{Config, Target};
 use crate::plan::Origin;
@@ -38,9 +38,10 @@ impl Place {
             .map_err(|e| Failure::control("open the workspace", &e))
     }
 
-    /// Opens the workspace, or makes one.
-    pub fn open(&self) -> Result<Embedded, Failure> {
-        Embedded::open(&self.path, EmbeddedOptions::default()).map_err(|e| Failure::control("open the workspace", &e))
+    /// Opens the workspace; where there is none, the first write makes one.
+    pub fn open(&self) -> Result<OnFirstWrite, Failure> {
+        OnFirstWrite::open(&self.path, EmbeddedOptions::default())
+            .map_err(|e| Failure::control("open the workspace", &e))
     }
 
     /// Opens the workspace for a command that only reads.

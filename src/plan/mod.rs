@@ -15,12 +15,14 @@ mod compare;
 mod deep;
 mod digest;
 mod edges;
+mod exchange;
 mod exit;
 mod file;
 mod hold;
 mod item;
 mod memory;
 mod order;
+mod places;
 mod policy;
 mod record;
 mod retire;
@@ -165,11 +167,12 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let mut out = Gathered::default();
     selectors::check(all, live, options, &mut out);
     let scope = scope::select(all, live, options, &mut out);
-    let items = item::items(all, live, &scope, &mut out);
+    let items = item::items((all, &desired.owner), live, &scope, &mut out);
     let users = item::users(&items);
     let mut deltas: Vec<_> =
         items.iter().filter(|i| scope.holds(&i.wanted.address)).map(|i| compare::delta(i, desired, options)).collect();
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
+    exchange::settle(&mut deltas);
     hold::report(&deltas, &mut out);
     let mut retired = retire::candidates(all, live, &scope);
     let blocked = block::blocked(

@@ -10,6 +10,7 @@ mod contents;
 mod create;
 mod digests;
 mod error;
+mod fresh;
 mod integrity;
 mod memory;
 mod mounts;
@@ -18,6 +19,7 @@ mod read;
 mod references;
 mod retire;
 mod rights;
+mod skills;
 mod snapshot;
 mod update;
 mod wire;
@@ -26,6 +28,8 @@ mod writer;
 
 #[cfg(test)]
 mod tests;
+
+pub use fresh::OnFirstWrite;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -101,12 +105,7 @@ impl Embedded {
     /// # Errors
     /// `store.*`: locked, newer, not a database, damaged, read-only, no space, cannot be opened.
     pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, ControlError> {
-        let new = New {
-            id: wire::id_text("ws_", (options.ids)()),
-            epoch: wire::id_text("epoch_", (options.ids)()),
-            at: (options.clock)().to_string(),
-        };
-        let (database, identity) = Database::open_or_create(path, options.busy_timeout, &new)?;
+        let (database, identity) = Database::open_or_create(path, options.busy_timeout, &new(&options))?;
         Self::start(database, identity, options)
     }
 
@@ -209,6 +208,15 @@ impl Drop for Embedded {
             // A writer that panicked has answered its callers by closing their channels.
             drop(thread.join());
         }
+    }
+}
+
+/// What a new workspace is born with.
+fn new(options: &EmbeddedOptions) -> New {
+    New {
+        id: wire::id_text("ws_", (options.ids)()),
+        epoch: wire::id_text("epoch_", (options.ids)()),
+        at: (options.clock)().to_string(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::*;
+use crate::control::embedded::OnFirstWrite;
 
 fn opened(path: &Path) -> Result<Embedded, ControlError> {
     let options = EmbeddedOptions { busy_timeout: Duration::from_millis(20), ..EmbeddedOptions::seeded(9) };
@@ -31,6 +32,28 @@ fn a_new_workspace_is_one_private_file_and_stays_the_same_one() {
     let id = |e: &Embedded| e.inner.identity.id.clone();
     let first = opened(&path).unwrap();
     assert_eq!(id(&first), id(&opened(&path).unwrap()));
+}
+
+#[test]
+fn a_workspace_is_made_by_the_first_write_and_reads_as_empty_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/w.db");
+    let fresh = OnFirstWrite::open(&path, EmbeddedOptions::seeded(1)).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let owner = || match runtime.block_on(fresh.call(&anyone(), Request::Owner(OwnerOf { owner: owner("a") }))) {
+        Ok(Response::Owner(state)) => state.count,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(owner(), 0);
+    assert!(!path.parent().unwrap().exists());
+    let made = create(Kind::Agent, agent_body("support"), Some("support"));
+    runtime.block_on(fresh.call(&by("a"), made.clone())).unwrap();
+    assert_eq!(owner(), 1);
+    // One that is there is opened at once, with whatever speaks against it.
+    let second = OnFirstWrite::open(&path, EmbeddedOptions::seeded(1)).unwrap();
+    assert!(runtime.block_on(second.call(&by("a"), made)).is_err());
+    fs::write(folder.path().join("bad.db"), "x").unwrap();
+    assert!(OnFirstWrite::open(&folder.path().join("bad.db"), EmbeddedOptions::seeded(1)).is_err());
 }
 
 #[test]
