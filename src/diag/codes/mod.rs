@@ -43,6 +43,7 @@ pub mod desired;
 pub mod kind;
 pub mod manifest;
 pub mod plan;
+pub mod server;
 pub mod skill;
 
 /// All rows, by code.
@@ -56,6 +57,7 @@ pub fn all() -> Vec<&'static Code> {
         kind::ALL,
         manifest::ALL,
         plan::ALL,
+        server::ALL,
         skill::ALL,
     ]
     .concat();
