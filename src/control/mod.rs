@@ -6,10 +6,10 @@ use crate::model::Digest;
 use crate::model::op::{Context, Request, Response};
 
 pub mod embedded;
-pub mod http;
-pub mod remote;
 #[cfg(feature = "failpoints")]
 pub mod failpoint;
+pub mod http;
+pub mod remote;
 
 /// A workspace. The only way to change it.
 pub trait ControlPlane: Send + Sync {

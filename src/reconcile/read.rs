@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use crate::apply::unexpected;
 use crate::control::{ControlError, ControlPlane};
-use crate::model::op::{ApplyInfo, ApplyList, Context, GetId, GetOf, ListOf, ListView, Page, Request, Resolve, Response, Want};
+use crate::model::op::{
+    ApplyInfo, ApplyList, Context, GetId, GetOf, ListOf, ListView, Page, Request, Resolve, Response, Want,
+};
 use crate::model::{Address, Kind, Owner};
 
 /// Wire bodies of a kind; `owner` narrows to one owner's.

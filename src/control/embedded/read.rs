@@ -5,7 +5,9 @@ use serde_json::Value;
 use crate::control::embedded::error::{Result, invalid, not_found};
 use crate::control::embedded::{digests, snapshot, wire};
 use crate::model::Kind;
-use crate::model::op::{AuditList, GetOf, ListOf, MemoryInfo, MemoryList, Page, Request, Response, VersionOf, VersionsOf};
+use crate::model::op::{
+    AuditList, GetOf, ListOf, MemoryInfo, MemoryList, Page, Request, Response, VersionOf, VersionsOf,
+};
 use crate::model::tree::Entry;
 use crate::store::resource::{self, Resource, State};
 use crate::store::version::{self, Version};

@@ -7,7 +7,26 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::control::ControlError;
-use crate::model::op::{Context, OPERATIONS, Operation, Request, Response, Verb};
+use crate::model::op::{Operation, Verb};
+
+pub mod body;
+mod decode;
+mod encode;
+mod error;
+mod headers;
+pub mod input;
+pub mod query;
+mod response;
+mod route;
+#[cfg(test)]
+mod tests;
+
+pub use decode::decode;
+pub use encode::encode;
+pub use error::{decode_error, encode_error, error_type, should_retry};
+pub use headers::{decode_context, encode_context};
+pub use response::{decode_response, encode_response};
+pub use route::{allowed, route};
 
 /// Header of the acting owner.
 pub const OWNER: &str = "checkfu-owner";
@@ -23,6 +42,10 @@ pub const BREAK_GLASS: &str = "checkfu-break-glass";
 pub const VERSION: &str = "checkfu-version";
 /// Header of the idempotency key.
 pub const KEY: &str = "idempotency-key";
+/// Header that says how much of an answer is wanted (RFC 7240).
+pub const PREFER: &str = "prefer";
+/// Header of features that the caller knows; accepted, and ignored but for one pair that excludes itself.
+pub const BETA: &str = "anthropic-beta";
 /// The API version of this build.
 pub const API_VERSION: &str = "2026-11-30";
 
@@ -65,58 +88,3 @@ pub struct Incoming {
 
 /// What came in cannot be read as a request of its row.
 pub type DecodeError = ControlError;
-
-/// How a request goes over the wire.
-pub fn encode(request: &Request) -> Outgoing {
-    let operation = request.operation();
-    Outgoing { method: operation.method, path: operation.path.to_owned(), query: Vec::new(), body: Body::Empty }
-}
-
-/// The headers of a context, but for credentials: owner, apply, action, key, break-glass, epoch, `prefer`.
-pub fn encode_context(_context: &Context) -> Vec<(&'static str, String)> {
-    Vec::new()
-}
-
-/// Reads a request.
-///
-/// # Errors
-/// `validation.invalid`, 400, with the field or parameter.
-pub fn decode(_incoming: &Incoming) -> Result<Request, DecodeError> {
-    Ok(Request::Workspace)
-}
-
-/// Reads the headers; actor, its kind and admin come from the token and are not in it.
-///
-/// # Errors
-/// `validation.invalid`, 400, with the header.
-pub fn decode_context<'h>(_header: impl Fn(&str) -> Option<&'h str>) -> Result<Context, DecodeError> {
-    Ok(Context::default())
-}
-
-/// How an answer goes over the wire (always 200).
-pub fn encode_response(_operation: &Operation, _response: Response) -> Body {
-    Body::Empty
-}
-
-/// Reads the answer (2xx) to a request. Unknown fields and enum values are tolerated.
-///
-/// # Errors
-/// `remote.answer`: what it lacks.
-pub fn decode_response(_request: &Request, _body: Body) -> Result<Response, DecodeError> {
-    Ok(Response::Done)
-}
-
-/// Status and body of an error: `{"type":"error","error":{"type","message","details":{"error_code",…}},"request_id"}`.
-pub fn encode_error(_error: &ControlError, _request_id: &str) -> (u16, Value) {
-    (500, Value::Null)
-}
-
-/// Reads an error answer; what is no error of ours keeps its status and the beginning of its text.
-pub fn decode_error(_status: u16, _body: &[u8]) -> ControlError {
-    ControlError::new(crate::control::ErrorKind::Internal, "remote.answer", "")
-}
-
-/// The row of a method and path, and the path's parameters: `/v1/projects…` is the old name of `/v1/file_trees…`.
-pub fn route(method: Verb, _path: &str) -> Option<(&'static Operation, BTreeMap<String, String>)> {
-    OPERATIONS.iter().find(|o| o.method == method).map(|o| (o, BTreeMap::new()))
-}

@@ -40,6 +40,7 @@ pub mod bundle;
 pub mod cli;
 pub mod control;
 pub mod desired;
+pub mod http;
 pub mod kind;
 pub mod manifest;
 pub mod plan;
@@ -54,6 +55,7 @@ pub fn all() -> Vec<&'static Code> {
         cli::ALL,
         control::ALL,
         desired::ALL,
+        http::ALL,
         kind::ALL,
         manifest::ALL,
         plan::ALL,

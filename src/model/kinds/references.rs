@@ -126,7 +126,7 @@ impl Ids {
 }
 
 /// The other way: what live ids mean. Comes with bodies.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Refs {
     /// Owner and address of live ids that have one; an id that is absent stays an id.
     pub resources: BTreeMap<String, (Owner, Address)>,

@@ -118,7 +118,7 @@ pub struct MemoryVersionOf {
 }
 
 /// Stores a file whose bytes came by [`crate::model::op::Request::BlobPut`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileCreate {
     /// Last component of what the upload was called; 1–255 characters.
     pub filename: String,

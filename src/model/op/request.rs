@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::config::Policy;
 use crate::model::kinds::{Applied, Object};
 use crate::model::op::{
-    FileCreate, FileList, MemoryCreate, MemoryDelete, MemoryList, MemoryOf, MemoryUpdate, MemoryVersionOf, MemoryVersions,
-    TokenCreate,
+    FileCreate, FileList, MemoryCreate, MemoryDelete, MemoryList, MemoryOf, MemoryUpdate, MemoryVersionOf,
+    MemoryVersions, TokenCreate,
 };
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Kind, Owner};
@@ -158,7 +158,7 @@ pub enum Request {
 }
 
 /// Authoring part of a create or update: claims, or keeps, ownership and says what was applied.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClaimOf {
     /// The address under the acting owner.
     pub address: Address,
@@ -170,7 +170,7 @@ pub struct ClaimOf {
 }
 
 /// Files of a version: metadata here, bytes by [`Request::BlobPut`] before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ContentOf {
     /// Sorted by path.
     pub entries: Vec<Entry>,
@@ -197,7 +197,7 @@ pub struct Create {
 }
 
 /// An id and the version that it must have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Expect {
     /// Live id.
     pub id: String,
@@ -358,7 +358,7 @@ pub struct Summaries {
 }
 
 /// Names live resources.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct IdList {
     /// Live ids.
     pub ids: Vec<String>,
@@ -367,7 +367,7 @@ pub struct IdList {
 }
 
 /// Symbolic references to resolve.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Resolve {
     /// Whose names.
     pub me: Owner,
@@ -376,7 +376,7 @@ pub struct Resolve {
 }
 
 /// One reference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Want {
     /// [`crate::model::kinds::Target::key`].
     pub key: String,
@@ -387,7 +387,7 @@ pub struct Want {
 }
 
 /// Names a resource and the state of its authoring record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Authoring {
     /// Which, and its version.
     pub at: Expect,
@@ -396,7 +396,7 @@ pub struct Authoring {
 }
 
 /// Claims an unowned resource.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Claim {
     /// Which.
     pub at: Authoring,
@@ -405,7 +405,7 @@ pub struct Claim {
 }
 
 /// Moves ownership.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Transfer {
     /// Which.
     pub at: Authoring,
@@ -418,7 +418,7 @@ pub struct Transfer {
 }
 
 /// Gives a resource of the acting owner to another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HandOver {
     /// Which.
     pub at: Authoring,
@@ -429,7 +429,7 @@ pub struct HandOver {
 }
 
 /// Sets protection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Protect {
     /// Which.
     pub at: Authoring,
@@ -438,7 +438,7 @@ pub struct Protect {
 }
 
 /// Sets what was applied.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Record {
     /// Which.
     pub at: Authoring,
@@ -458,7 +458,7 @@ pub struct SetPolicy {
 }
 
 /// Begins an Apply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ApplyBegin {
     /// The plan's digest.
     pub plan_digest: Digest,
@@ -543,7 +543,7 @@ pub struct GetId {
 }
 
 /// Digests.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Digests {
     /// The digests.
     pub digests: Vec<Digest>,

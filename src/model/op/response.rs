@@ -57,7 +57,7 @@ pub enum Response {
 }
 
 /// What a write did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Written {
     /// Live id.
     pub id: String,
@@ -80,7 +80,7 @@ pub struct Written {
 }
 
 /// A page of a list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Page<T> {
     /// Items.
     pub data: Vec<T>,
@@ -100,7 +100,7 @@ pub struct WorkspaceInfo {
 }
 
 /// A memory without its body.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MemoryInfo {
     /// `mem_…`
     pub id: String,
@@ -121,7 +121,7 @@ pub struct MemoryInfo {
 }
 
 /// The workspace's record of an owner.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OwnerState {
     /// Id of the workspace.
     pub workspace_id: String,
@@ -146,7 +146,7 @@ pub struct OwnerState {
 }
 
 /// A resource without bodies.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
     /// Live id.
     pub id: String,
@@ -177,7 +177,7 @@ pub struct Summary {
 }
 
 /// Bodies for planning.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Loaded {
     /// One for each id that exists.
     pub bodies: Vec<LoadedBody>,
@@ -188,7 +188,7 @@ pub struct Loaded {
 }
 
 /// A body for planning.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LoadedBody {
     /// Live id.
     pub id: String,
@@ -221,7 +221,7 @@ pub struct Moved {
 }
 
 /// A resolved reference.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Resolved {
     /// The key asked for.
     pub key: String,
@@ -240,7 +240,7 @@ pub struct Resolved {
 }
 
 /// A resource that refers to another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Referrer {
     /// What is referred to.
     pub to: String,
@@ -269,7 +269,7 @@ impl Referrer {
 }
 
 /// An Apply began.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Began {
     /// `apply_…`
     pub id: String,
@@ -303,7 +303,7 @@ pub struct ApplyInfo {
 }
 
 /// An audit fact. Never a body.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Fact {
     /// Sequence number.
     pub seq: u64,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::op::{ActorKind, Scope};
 
 /// Makes a token.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TokenCreate {
     /// What the audit calls its holder; 1–64 characters, unique among tokens that are not revoked.
     pub name: String,

@@ -1,0 +1,29 @@
+//! Codes of the workspace over HTTP: what the server says of requests it cannot take, and what its client says of
+//! answers it cannot read.
+
+codes! {
+    UNAUTHENTICATED = "http.unauthenticated", Error, "the server does not know this token",
+        "Every request but those for health needs a token: none came, or it is wrong, revoked or over.",
+        "Send a token that holds, as `Authorization: Bearer` or `x-api-key`; `checkfu token create` makes one.";
+    NO_ROUTE = "http.no_route", Error, "there is no such path",
+        "The path is none of the API, or one of its parts is empty, `.`, `..` or too long.",
+        "Correct the path; `/openapi.json` lists all of them.";
+    METHOD = "http.method_not_allowed", Error, "the path does not take this method",
+        "Updates are POST on the path of the resource; there is no PUT or PATCH.",
+        "Use a method that the answer's `allow` header names.";
+    RATE_LIMITED = "http.rate_limited", Error, "too many requests",
+        "The server takes a limited number of requests in a time.",
+        "Wait as long as `retry-after` says, then send it again.";
+    TIMEOUT = "http.timeout", Error, "the request took too long",
+        "The server gave up on it. A write may have been carried out or not.",
+        "Send the same request with the same idempotency key again.";
+    OVERLOADED = "http.overloaded", Error, "the server has too much to do",
+        "It refuses what it could not begin in time, before anything is done.",
+        "Wait, then send it again.";
+    REMOTE_ANSWER = "remote.answer", Error, "the answer cannot be read",
+        "It is not what a workspace answers: a proxy or another server speaks, or the answer was cut.",
+        "Check the target's URL and what stands between; the message shows the beginning of the answer.";
+    REMOTE_ERROR = "remote.error", Error, "the server refuses with a code that this checkfu does not know",
+        "The server is newer, or another product; `error_code` in the details is its code.",
+        "Read the message; a newer checkfu can explain the code.";
+}
