@@ -22,6 +22,7 @@ pub mod yaml;
 pub use config::{ConfigDocument, config};
 pub use document::{Document, FieldMode, Form, Mode};
 pub use emit::emit;
+pub use skill::{SkillHead, skill_head};
 pub use suggest::nearest;
 
 use crate::diag::{Diagnostics, LineIndex};

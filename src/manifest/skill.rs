@@ -40,6 +40,28 @@ struct Reader<'a> {
     found: &'a mut Diagnostics,
 }
 
+/// What the front matter of a `SKILL.md` says of the skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillHead {
+    /// A valid name, without blanks around it.
+    pub name: String,
+    /// Not empty, at most 1,024 characters.
+    pub description: String,
+}
+
+/// Name and description of a `SKILL.md`; `None` when one is missing or not allowed, whatever the profile.
+pub fn skill_head(text: &str) -> Option<SkillHead> {
+    let index = LineIndex::new("SKILL.md", text);
+    let mut found = Diagnostics::default();
+    let start = crate::manifest::text::check(&index, &mut found)?;
+    let front = front::split(index.text(), start).ok()?;
+    let (root, _) = agent::matter(&index, &front.matter, &mut found)?;
+    let text = |field: &str| Some(written(&index, root.value(field)?)?.trim().to_owned());
+    let (name, description) = (text("name")?, text("description")?);
+    let short = !description.is_empty() && description.chars().count() <= MAX_DESCRIPTION;
+    (is_name(&name) && short).then_some(SkillHead { name, description })
+}
+
 pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> Option<Document> {
     let before = found.count(Severity::Error);
     let folder = index.file().rsplit('/').nth(1).unwrap_or_default().to_owned();

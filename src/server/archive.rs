@@ -107,9 +107,8 @@ pub(super) fn files(bytes: &[u8], limits: &Limits) -> Result<Vec<Part>, ControlE
         }
         let mut content = Vec::new();
         (&mut file).take(left as u64 + 1).read_to_end(&mut content).map_err(|e| broken(&e))?;
-        left = left
-            .checked_sub(content.len())
-            .ok_or_else(|| body::too_large("the zip, unpacked,", limits.skill_bytes))?;
+        left =
+            left.checked_sub(content.len()).ok_or_else(|| body::too_large("the zip, unpacked,", limits.skill_bytes))?;
         parts.push(Part { path, executable: mode & 0o111 != 0, bytes: content });
     }
     Ok(parts)

@@ -17,7 +17,7 @@ pub(super) const API_KEY: &str = "x-api-key";
 /// The token of a request.
 pub(super) async fn authenticate(embedded: &Embedded, headers: &HeaderMap) -> Result<TokenInfo, ControlError> {
     let found = match secret(headers) {
-        Some(secret) => embedded.authenticate(secret).await?,
+        Some(secret) => embedded.authenticate(secret, jiff::Timestamp::now()).await?,
         None => None,
     };
     found.ok_or_else(|| {

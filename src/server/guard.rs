@@ -53,7 +53,7 @@ where
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
         let Ok(permit) = Arc::clone(&self.slots).try_acquire_owned() else {
-            return Box::pin(std::future::ready(Err(io::Error::other("too many connections"))));
+            return Box::pin(async { Err(io::Error::other("too many connections")) });
         };
         let (opening, stall) = (self.opening, self.stall);
         let inner = self.inner.accept(stream, service);

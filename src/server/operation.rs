@@ -13,7 +13,7 @@ use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes::http as http_codes;
 use crate::model::op::{Context, Request as Op, Response, Scope, Verb};
 use crate::server::line::Line;
-use crate::server::{App, answer, archive, auth, body, metrics, openapi, upload};
+use crate::server::{App, answer, archive, auth, body, metrics, upload};
 
 /// Answers a request, or says why not.
 pub(super) async fn respond(app: &App, request: Request, line: &mut Line) -> Result<Answer, ControlError> {
@@ -42,11 +42,6 @@ pub(super) async fn respond(app: &App, request: Request, line: &mut Line) -> Res
             auth::scope(&token, Scope::Read)?;
             let text = || answer::bytes_of(metrics::MEDIA, Body::from(app.metrics.text(&app.embedded)));
             return read_only(request.method(), text);
-        }
-        "/openapi.json" => {
-            line.of_route("/openapi.json");
-            auth::scope(&token, Scope::Read)?;
-            return read_only(request.method(), || answer::json(StatusCode::OK, &openapi::document()));
         }
         _ => {}
     }

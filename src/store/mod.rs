@@ -13,10 +13,11 @@ pub(crate) mod owner;
 pub(crate) mod reference;
 pub(crate) mod resource;
 mod sql;
+pub(crate) mod token;
 pub(crate) mod version;
 
 pub use error::{StoreError, Trouble};
-pub(crate) use open::{Database, Identity, New};
+pub(crate) use open::{Database, Identity, New, identity};
 
 /// A connection. Rules pass it on and never write SQL.
 pub(crate) type Conn = rusqlite::Connection;

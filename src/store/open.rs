@@ -27,6 +27,8 @@ pub(crate) struct Identity {
     pub(crate) id: String,
     /// Drawn anew by a restore.
     pub(crate) epoch: String,
+    /// When it was made (RFC 3339, UTC).
+    pub(crate) created_at: String,
 }
 
 /// A database file that was checked; hands out connections.
@@ -73,8 +75,7 @@ impl Database {
     fn prepare(&self) -> Result<Identity, StoreError> {
         let mut conn = self.writer()?;
         migrate::migrate(&mut conn)?;
-        let row = |r: &rusqlite::Row<'_>| Ok(Identity { id: r.get(0)?, epoch: r.get(1)? });
-        Ok(conn.query_row("SELECT id, epoch FROM workspace", [], row)?)
+        identity(&conn)
     }
 
     /// The connection that writes.
@@ -99,12 +100,24 @@ impl Database {
         Ok(conn)
     }
 
+    /// Bytes of the file and of the log beside it.
+    pub(crate) fn bytes(&self) -> u64 {
+        let of = |path: &Path| fs::metadata(path).map_or(0, |m| m.len());
+        of(&self.path) + of(&beside(&self.path, "-wal"))
+    }
+
     fn configure(&self, conn: &Connection) -> Result<(), StoreError> {
         conn.busy_timeout(self.busy)?;
         conn.set_prepared_statement_cache_capacity(128);
         conn.pragma_update(None, "trusted_schema", false)?;
         Ok(())
     }
+}
+
+/// Which workspace this is, as the database says now.
+pub(crate) fn identity(conn: &Connection) -> Result<Identity, StoreError> {
+    let row = |r: &rusqlite::Row<'_>| Ok(Identity { id: r.get(0)?, epoch: r.get(1)?, created_at: r.get(2)? });
+    Ok(conn.query_row("SELECT id, epoch, created_at FROM workspace", [], row)?)
 }
 
 /// Refuses what would be waited on, or is no file at all: the workspace, and what SQLite keeps beside it.

@@ -24,6 +24,7 @@ mod layering;
 mod operations;
 mod repo;
 mod sandbox;
+mod serve;
 mod words;
 
 use std::collections::BTreeSet;
