@@ -16,7 +16,7 @@ use crate::manifest::document::{Document, Form, Source};
 use crate::manifest::front;
 use crate::manifest::suggest::nearest;
 use crate::manifest::yaml::{Kind as Yaml, Node, Style, quote};
-use crate::manifest::{agent, stream};
+use crate::manifest::{agent, stream, text};
 use crate::model::address::is_name;
 use crate::model::{Address, Kind};
 
@@ -38,28 +38,6 @@ struct Reader<'a> {
     /// The name of the folder.
     folder: String,
     found: &'a mut Diagnostics,
-}
-
-/// What the front matter of a `SKILL.md` says of the skill.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkillHead {
-    /// A valid name, without blanks around it.
-    pub name: String,
-    /// Not empty, at most 1,024 characters.
-    pub description: String,
-}
-
-/// Name and description of a `SKILL.md`; `None` when one is missing or not allowed, whatever the profile.
-pub fn skill_head(text: &str) -> Option<SkillHead> {
-    let index = LineIndex::new("SKILL.md", text);
-    let mut found = Diagnostics::default();
-    let start = crate::manifest::text::check(&index, &mut found)?;
-    let front = front::split(index.text(), start).ok()?;
-    let (root, _) = agent::matter(&index, &front.matter, &mut found)?;
-    let text = |field: &str| Some(written(&index, root.value(field)?)?.trim().to_owned());
-    let (name, description) = (text("name")?, text("description")?);
-    let short = !description.is_empty() && description.chars().count() <= MAX_DESCRIPTION;
-    (is_name(&name) && short).then_some(SkillHead { name, description })
 }
 
 pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> Option<Document> {
@@ -102,6 +80,17 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
             tree: Arc::default(),
         },
     })
+}
+
+/// The `name` in the front matter of a `SKILL.md`, in NFKC and without blanks around it; none if none can be read.
+pub fn skill_name(content: &str) -> Option<String> {
+    let start = if content.starts_with(text::BOM) { text::BOM.len_utf8() } else { 0 };
+    let front = front::split(content, start).ok()?;
+    let index = LineIndex::new("SKILL.md", content);
+    let (root, _) = agent::matter(&index, &front.matter, &mut Diagnostics::default())?;
+    let raw = written(&index, root.value("name")?)?;
+    let name: String = raw.trim().nfkc().collect();
+    (!name.is_empty()).then_some(name)
 }
 
 impl Reader<'_> {

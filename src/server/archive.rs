@@ -11,7 +11,8 @@ use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
 
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control;
-use crate::manifest::skill_head;
+use crate::manifest::skill_name;
+use crate::model::address::is_name;
 use crate::model::op::{BlobGet, Context, Request, Response};
 use crate::model::tree::Entry;
 use crate::server::upload::{Part, refused};
@@ -32,7 +33,7 @@ pub(super) async fn of_skill(app: &App, context: &Context, entries: Vec<Entry>) 
     let mut name = "skill".to_owned();
     if let Some(head) = entries.iter().find(|e| e.path == "SKILL.md") {
         let bytes = bytes_of(app, context, head).await?;
-        name = skill_head(&String::from_utf8_lossy(&bytes)).map_or(name, |head| head.name);
+        name = skill_name(&String::from_utf8_lossy(&bytes)).filter(|name| is_name(name)).unwrap_or(name);
     }
     let mut zip = ZipWriter::new(SpooledTempFile::new(IN_MEMORY));
     for entry in &entries {

@@ -9,7 +9,8 @@ use unicode_normalization::UnicodeNormalization;
 use crate::control::http::Incoming;
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::server as codes;
-use crate::manifest::skill_head;
+use crate::manifest::skill_name;
+use crate::model::address::is_name;
 use crate::model::kinds::Object;
 use crate::model::op::{
     BlobPut, ContentOf, Context, Create, Digests, Expect, FileCreate, Publish, Request as Op, Response,
@@ -50,9 +51,8 @@ pub(super) async fn skill(
     let (parts, display_name) = in_time(app.limits.upload_time, skill_parts(app, request)).await?;
     let files = rooted(parts)?;
     let text = files.get("SKILL.md").map(|part| String::from_utf8_lossy(&part.bytes).into_owned());
-    let head = text.as_deref().and_then(skill_head);
-    let Some(head) = head else {
-        return Err(refused("a skill has a SKILL.md at its top, whose front matter has `name` and `description`"));
+    let Some(name) = text.as_deref().and_then(skill_name).filter(|name| is_name(name)) else {
+        return Err(refused("a skill has a SKILL.md at its top, whose front matter has a valid `name`"));
     };
     let content = stored(app, context, files).await?;
     if incoming.operation.name == "skills.publish" {
@@ -62,7 +62,7 @@ pub(super) async fn skill(
         return Ok(Op::Publish(Publish { kind: Kind::Skill, at: Expect { id, version }, content, applied: None }));
     }
     let mut body = Object::new();
-    body.insert("name".to_owned(), head.name.into());
+    body.insert("name".to_owned(), name.into());
     if let Some(shown) = display_name {
         body.insert("display_name".to_owned(), shown.into());
     }

@@ -23,7 +23,7 @@ codes! {
         "A defect of checkfu. Nothing was half done; the server goes on.",
         "Report it with the request id.";
     UPLOAD = "upload.invalid", Error, "the upload cannot be taken",
-        "A skill comes as files with one shared folder, or as one zip, with a `SKILL.md` that has a name and a description; paths are relative, none is there twice, none is a link.",
+        "A skill comes as files with one shared folder, or as one zip, with a `SKILL.md` whose front matter has a name; paths are relative, none is there twice, none is a link.",
         "Correct what the message names.";
     LISTEN = "server.listen", Error, "the server cannot listen",
         "The address belongs to another program or another machine, or the port needs more rights.",

@@ -60,7 +60,7 @@ async fn path_and_head_are_bounded() {
     assert_eq!(long.refused(), (413, "request.too_large".to_owned()));
     let broken = raw(
         &server,
-        &format!("GET /v1/agents?a=%zz HTTP/1.1\r\nhost: x\r\nx-api-key: {admin}\r\nconnection: close\r\n\r\n"),
+        format!("GET /v1/agents?a=%zz HTTP/1.1\r\nhost: x\r\nx-api-key: {admin}\r\nconnection: close\r\n\r\n"),
     );
     assert!(broken.await.starts_with("HTTP/1.1 200"), "what is no escape stays as it is");
     let head = format!("GET /healthz HTTP/1.1\r\nhost: x\r\nx-fill: {}\r\n\r\n", "x".repeat(70_000));

@@ -12,7 +12,7 @@ async fn a_path_that_is_not_there_is_404_and_a_method_that_it_lacks_405() {
     for path in paths {
         // As it stands: a client would tidy the path.
         let answer =
-            raw(&server, &format!("GET {path} HTTP/1.1\r\nhost: x\r\nx-api-key: {admin}\r\nconnection: close\r\n\r\n"));
+            raw(&server, format!("GET {path} HTTP/1.1\r\nhost: x\r\nx-api-key: {admin}\r\nconnection: close\r\n\r\n"));
         assert!(answer.await.starts_with("HTTP/1.1 404"), "{path}");
     }
     let none = send(server.by(&admin, "GET", "/v1/nothing")).await;
@@ -107,10 +107,10 @@ async fn a_conflict_is_not_to_be_tried_again() {
 }
 
 /// Sends bytes as they are and reads until the server closes.
-pub(super) async fn raw(server: &Server, request: &str) -> String {
+pub(super) async fn raw(server: &Server, request: impl AsRef<[u8]>) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(server.at).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
+    stream.write_all(request.as_ref()).await.unwrap();
     let mut answer = Vec::new();
     // A server that closes while bytes are on their way resets the connection.
     drop(stream.read_to_end(&mut answer).await);
