@@ -37,7 +37,7 @@ fn a_value_of_two_hundred_kilobytes_is_told_in_a_few_thousand_bytes() {
         let s = Sandbox::with(&[("checkfu.yaml", &config("acme/x")), (path, &text)]);
         let case = || format!("{path}: {}…", text.chars().take(80).collect::<String>());
         for args in
-            [&["plan"][..], &["plan", "--json"], &["plan", "--markdown"], &["doctor"], &["doctor", "--markdown"]]
+            [&["plan"][..], &["validate", "--json"], &["validate", "--markdown"], &["doctor"], &["doctor", "--markdown"]]
         {
             let ran = s.run(args);
             // A pattern that matches nothing is a warning.
