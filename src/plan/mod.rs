@@ -46,7 +46,7 @@ pub use types::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::desired::{Desired, Wanted};
-use crate::diag::{Code, bounded};
+use crate::diag::{Code, bound, bounded};
 use crate::live::{self, Live};
 use crate::model::config::{AllowRule, Allowance};
 use crate::model::kinds::Ids;
@@ -138,7 +138,7 @@ impl Gathered {
             code: code.code.to_owned(),
             effect,
             address: address.cloned(),
-            message: bounded(&message).into_owned(),
+            message: if message.len() > bound::MOST { bounded(&message).into_owned() } else { message },
             fix: None,
             at: None,
         });
