@@ -167,7 +167,8 @@ pub(crate) fn receipt(plan: &Plan, apply: Option<String>, lines: Vec<ReceiptLine
 pub(crate) fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Nothing | Outcome::Done => "done",
-        Outcome::Partial | Outcome::Failed => "partial",
+        Outcome::Partial => "partial",
+        Outcome::Failed => "failed",
         Outcome::Interrupted => "interrupted",
     }
 }

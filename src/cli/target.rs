@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::cli::failure::Failure;
 use crate::cli::files::normalize;
 use crate::cli::view::Printer;
-use crate::control::embedded::{Embedded, EmbeddedOptions};
+use crate::control::embedded::{Embedded, EmbeddedOptions, OnFirstWrite};
 use crate::diag::codes;
 use crate::model::config::{Config, Target};
 use crate::plan::Origin;
@@ -39,9 +39,9 @@ impl Place {
         Embedded::open_existing(&self.path, options(printer)).map_err(|e| Failure::control("open the workspace", &e))
     }
 
-    /// Opens the workspace, or makes one.
-    pub fn open(&self, printer: &Arc<Printer>) -> Result<Embedded, Failure> {
-        Embedded::open(&self.path, options(printer)).map_err(|e| Failure::control("open the workspace", &e))
+    /// Opens the workspace; where there is none, the first write makes one.
+    pub fn open(&self, printer: &Arc<Printer>) -> Result<OnFirstWrite, Failure> {
+        OnFirstWrite::open(&self.path, options(printer)).map_err(|e| Failure::control("open the workspace", &e))
     }
 
     /// Can the workspace be written, where there is one?

@@ -6,6 +6,7 @@ pub(crate) mod document;
 mod error;
 pub(crate) mod fact;
 pub(crate) mod idempotency;
+mod leftover;
 pub(crate) mod memory;
 mod migrate;
 mod open;
@@ -17,7 +18,7 @@ mod sql;
 pub(crate) mod version;
 
 pub use error::{StoreError, Trouble};
-pub(crate) use open::{Database, Identity, New};
+pub(crate) use open::{Database, Identity, New, empty};
 pub(crate) use patience::Patience;
 
 /// A connection. Rules pass it on and never write SQL.

@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::store::error::{StoreError, Trouble};
-use crate::store::migrate;
 use crate::store::patience::Patience;
+use crate::store::{leftover, migrate};
 
 /// What a new workspace is born with.
 pub(crate) struct New {
@@ -90,6 +90,7 @@ impl Database {
 
     /// Opens a file, or makes it when there is none.
     pub(crate) fn open_or_create(path: &Path, patience: &Patience, new: &New) -> Result<(Self, Identity), StoreError> {
+        leftover::sweep(folder_of(path));
         if let Some(found) = Self::open(path, patience.clone())? {
             return Ok(found);
         }
@@ -288,15 +289,11 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Makes the whole database under another name, then gives it its own: never a half one at `path`.
 fn create(path: &Path, new: &New) -> Result<(), StoreError> {
-    let folder = match path.parent() {
-        Some(p) if !p.as_os_str().is_empty() => p,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(path);
     let cannot = |e| StoreError::io(format!("{} cannot be made", path.display()), e);
     fs::create_dir_all(folder).map_err(cannot)?;
     // The temporary file is made with mode 0600, and keeps it.
-    let temporary =
-        tempfile::Builder::new().prefix(".workspace-").suffix(".tmp").tempfile_in(folder).map_err(cannot)?;
+    let temporary = leftover::make(folder).map_err(cannot)?;
     fill(temporary.path(), new).map_err(|e| e.at(path))?;
     temporary.as_file().sync_all().map_err(cannot)?;
     match temporary.persist_noclobber(path) {
@@ -310,17 +307,36 @@ fn create(path: &Path, new: &New) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// An empty workspace in memory: how one reads that is not made yet.
+pub(crate) fn empty(new: &New) -> Result<(Connection, Identity), StoreError> {
+    let mut conn = Connection::open_in_memory()?;
+    be_born(&mut conn, new)?;
+    Ok((conn, Identity { id: new.id.clone(), epoch: new.epoch.clone() }))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p,
+        _ => Path::new("."),
+    }
+}
+
 fn fill(path: &Path, new: &New) -> Result<(), StoreError> {
     let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // No journal beside a temporary name: it is thrown away when anything fails.
     conn.query_row("PRAGMA journal_mode = MEMORY", [], |_| Ok(()))?;
-    migrate::migrate(&mut conn)?;
+    be_born(&mut conn, new)?;
+    conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    conn.close().map_err(|(_, e)| e)?;
+    Ok(())
+}
+
+fn be_born(conn: &mut Connection, new: &New) -> Result<(), StoreError> {
+    migrate::migrate(conn)?;
     conn.execute(
         "INSERT INTO workspace (one, id, epoch, created_at) VALUES (1, ?1, ?2, ?3)",
         params![new.id, new.epoch, new.at],
     )?;
-    conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-    conn.close().map_err(|(_, e)| e)?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@ mod contents;
 mod create;
 mod digests;
 mod error;
+mod fresh;
 mod integrity;
 mod memory;
 mod mounts;
@@ -18,6 +19,7 @@ mod read;
 mod references;
 mod retire;
 mod rights;
+mod skills;
 mod snapshot;
 mod update;
 mod wire;
@@ -26,6 +28,8 @@ mod writer;
 
 #[cfg(test)]
 mod tests;
+
+pub use fresh::OnFirstWrite;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -108,12 +112,7 @@ impl Embedded {
     /// # Errors
     /// `store.*`: locked, newer, not a database, damaged, read-only, no space, cannot be opened.
     pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, ControlError> {
-        let new = New {
-            id: wire::id_text("ws_", (options.ids)()),
-            epoch: wire::id_text("epoch_", (options.ids)()),
-            at: (options.clock)().to_string(),
-        };
-        let (database, identity) = Database::open_or_create(path, &options.patience(), &new)?;
+        let (database, identity) = Database::open_or_create(path, &options.patience(), &new(&options))?;
         let conn = database.writer()?;
         Self::with(database, identity, conn, options)
     }
@@ -174,10 +173,16 @@ impl Embedded {
         answer.await.map_err(|_| stopped())?
     }
 
+    /// Reads on the thread that asks, where that is allowed: what a large answer leaves free is then of use to
+    /// whoever reads it, and no second thread keeps as much.
+    ///
+    /// `block_in_place` hands the other tasks of the asking thread to another one, which needs a runtime of several
+    /// threads: on a runtime of one thread it panics, so there the read goes to a thread for blocking work, and the
+    /// one thread stays free. It also panics inside of a `LocalSet`, which nothing here makes. Without a runtime
+    /// nobody else is kept waiting.
     async fn read(&self, request: Request) -> Result<Response, ControlError> {
         use tokio::runtime::{Handle, RuntimeFlavor};
         match Handle::try_current().map(|h| h.runtime_flavor()) {
-            // On the thread that asks: what a large answer leaves free is then of use to whoever reads it.
             Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| self.inner.answer(&request)),
             Ok(_) => {
                 let readers = Arc::clone(&self.inner);
@@ -227,6 +232,15 @@ impl Drop for Embedded {
             // A writer that panicked has answered its callers by closing their channels.
             drop(thread.join());
         }
+    }
+}
+
+/// What a new workspace is born with.
+fn new(options: &EmbeddedOptions) -> New {
+    New {
+        id: wire::id_text("ws_", (options.ids)()),
+        epoch: wire::id_text("epoch_", (options.ids)()),
+        at: (options.clock)().to_string(),
     }
 }
 

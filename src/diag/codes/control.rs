@@ -28,6 +28,9 @@ codes! {
     CONTENT_LIMIT = "content.limit", Error, "over the limit of a version or store",
         "A tree revision holds 1 to 1,024 files, a memory at most 102,400 bytes, a store at most 10,000 memories.",
         "Split the content, or leave files out.";
+    SKILL_NAME = "content.skill_name", Error, "the SKILL.md does not name this skill",
+        "A skill is named by the `name` in the front matter of its SKILL.md, and the name never changes.",
+        "Write the skill's name into the front matter, or publish the files as a skill of their own.";
     GIT_TREE = "file_tree.git_unsupported", Error, "this target cannot apply a tree from Git yet",
         "The embedded workspace has no connection to a Git provider.",
         "Use a target that has, or an `upload` source.";

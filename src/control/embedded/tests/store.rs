@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::*;
+use crate::control::embedded::OnFirstWrite;
 
 fn opened(path: &Path) -> Result<Embedded, ControlError> {
     let options = EmbeddedOptions { busy_timeout: Duration::from_millis(20), ..EmbeddedOptions::seeded(9) };
@@ -31,6 +32,28 @@ fn a_new_workspace_is_one_private_file_and_stays_the_same_one() {
     let id = |e: &Embedded| e.inner.identity.id.clone();
     let first = opened(&path).unwrap();
     assert_eq!(id(&first), id(&opened(&path).unwrap()));
+}
+
+#[test]
+fn a_workspace_is_made_by_the_first_write_and_reads_as_empty_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/w.db");
+    let fresh = OnFirstWrite::open(&path, EmbeddedOptions::seeded(1)).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let owner = || match runtime.block_on(fresh.call(&anyone(), Request::Owner(OwnerOf { owner: owner("a") }))) {
+        Ok(Response::Owner(state)) => state.count,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(owner(), 0);
+    assert!(!path.parent().unwrap().exists());
+    let made = create(Kind::Agent, agent_body("support"), Some("support"));
+    runtime.block_on(fresh.call(&by("a"), made.clone())).unwrap();
+    assert_eq!(owner(), 1);
+    // One that is there is opened at once, with whatever speaks against it.
+    let second = OnFirstWrite::open(&path, EmbeddedOptions::seeded(1)).unwrap();
+    assert!(runtime.block_on(second.call(&by("a"), made)).is_err());
+    fs::write(folder.path().join("bad.db"), "x").unwrap();
+    assert!(OnFirstWrite::open(&folder.path().join("bad.db"), EmbeddedOptions::seeded(1)).is_err());
 }
 
 #[test]
@@ -278,4 +301,30 @@ fn one_that_lets_nobody_read_is_waited_for_too() {
     let other = std::sync::Mutex::new(Some(other));
     let on_wait = std::sync::Arc::new(move || drop(other.lock().unwrap().take()));
     assert!(Embedded::open(&path, EmbeddedOptions { on_wait, ..EmbeddedOptions::seeded(9) }).is_ok());
+}
+
+#[test]
+fn a_read_is_answered_in_every_kind_of_runtime() {
+    use std::sync::Arc;
+    use tokio::runtime::Builder;
+    let Ws { embedded, folder: _folder, .. } = Ws::new();
+    let embedded = Arc::new(embedded);
+    let read = || {
+        let embedded = Arc::clone(&embedded);
+        async move {
+            let request = Request::Owner(OwnerOf { owner: "acme/a".parse().unwrap() });
+            matches!(embedded.call(&Context::default(), request).await, Ok(Response::Owner(_)))
+        }
+    };
+    let one = Builder::new_current_thread().build().unwrap();
+    assert!(one.block_on(read()));
+    assert!(one.block_on(async { tokio::spawn(read()).await.unwrap() }), "a task of its one thread");
+    let several = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    assert!(several.block_on(read()));
+    assert!(several.block_on(async { tokio::spawn(read()).await.unwrap() }), "a task of a worker");
+    assert!(several.block_on(async { tokio::join!(read(), read()) == (true, true) }), "side by side in a task");
+    // No runtime at all.
+    let mut alone = Box::pin(read());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert_eq!(alone.as_mut().poll(&mut context), std::task::Poll::Ready(true));
 }
