@@ -50,6 +50,17 @@ pub(super) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Checks the schema of a database that cannot be written.
+pub(super) fn is_newest(conn: &Connection) -> Result<(), StoreError> {
+    let have: u32 = conn.query_row("PRAGMA user_version", [], |r| r.get(0))?;
+    check(conn, have)?;
+    if have == newest() {
+        return Ok(());
+    }
+    let what = format!("the workspace has schema {have}, and cannot be written to bring it to {}", newest());
+    Err(StoreError::new(Trouble::ReadOnly, what))
+}
+
 fn check(conn: &Connection, have: u32) -> Result<(), StoreError> {
     let mut statement = conn.prepare("SELECT number, checksum FROM migration ORDER BY number")?;
     let rows = statement.query_map([], |r| Ok((r.get::<_, u32>(0)?, r.get::<_, Digest>(1)?)))?;

@@ -171,20 +171,20 @@ pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
     }
 }
 
-fn canonical(_name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Value {
-    let mut out = MOUNTED.canonical(from);
-    if let Some(writeback) = from.get("writeback").filter(|w| w.is_object()) {
+fn canonical(_name: &str, mut from: Value, labels: &BTreeMap<String, String>) -> Value {
+    let mut out = MOUNTED.canonical(&from);
+    if let Some(writeback) = from.get_mut("writeback").filter(|w| w.is_object()) {
         let mut kept = Object::new();
         shape::put_whole(&mut kept, writeback, "kind");
         for (key, _) in WRITEBACK_TEXTS {
-            shape::put_text(&mut kept, writeback, key);
+            shape::take_text(&mut kept, writeback, key);
         }
         out.insert("writeback".to_owned(), Value::Object(kept));
     }
-    shape::put_labels(&mut out, from, labels);
+    shape::put_labels(&mut out, &from, labels);
     Value::Object(out)
 }
 
 fn from_wire(body: &Value, refs: &Refs, _applied: Option<&Value>) -> Value {
-    canonical("", &MOUNTED.from_wire(body, refs, "writeback"), &shape::wire_labels(body))
+    canonical("", MOUNTED.read_wire(body, refs, "writeback"), &shape::wire_labels(body))
 }

@@ -140,13 +140,13 @@ pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
     rules.length(spec, at, "instructions", 0..=MAX_INSTRUCTIONS);
 }
 
-fn canonical(_name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Value {
-    let mut out = MOUNTED.canonical(from);
-    shape::put_text(&mut out, from, "instructions");
-    shape::put_labels(&mut out, from, labels);
+fn canonical(_name: &str, mut from: Value, labels: &BTreeMap<String, String>) -> Value {
+    let mut out = MOUNTED.canonical(&from);
+    shape::take_text(&mut out, &mut from, "instructions");
+    shape::put_labels(&mut out, &from, labels);
     Value::Object(out)
 }
 
 fn from_wire(body: &Value, refs: &Refs, _applied: Option<&Value>) -> Value {
-    canonical("", &MOUNTED.from_wire(body, refs, "instructions"), &shape::wire_labels(body))
+    canonical("", MOUNTED.read_wire(body, refs, "instructions"), &shape::wire_labels(body))
 }

@@ -158,7 +158,7 @@ impl Mounted {
     }
 
     /// The authored form of the fields that both kinds have, and of one that only this kind has.
-    pub(super) fn from_wire(&self, body: &Value, refs: &Refs, own: &str) -> Value {
+    pub(super) fn read_wire(&self, body: &Value, refs: &Refs, own: &str) -> Value {
         let mut spec = Object::new();
         shape::put_from_id(&mut spec, body, "agent_id", "agent", Kind::Agent, refs);
         shape::put_from_id(&mut spec, body, self.id, self.field, self.kind, refs);
