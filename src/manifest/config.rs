@@ -43,7 +43,8 @@ impl ConfigDocument {
 pub fn config(index: &LineIndex) -> (Option<ConfigDocument>, Diagnostics) {
     let mut found = Diagnostics::default();
     let Some(start) = text::check(index, &mut found) else { return (None, found) };
-    for doc in yaml::documents(index, start..index.text().len()) {
+    let mut documents = yaml::documents(index, start..index.text().len());
+    for doc in documents.by_ref() {
         let Some(root) = doc.root else {
             // Perhaps the configuration: nothing can be said of the project without it.
             found.extend(doc.diagnostics);
@@ -52,6 +53,7 @@ pub fn config(index: &LineIndex) -> (Option<ConfigDocument>, Diagnostics) {
         if root.value("kind").and_then(Node::as_str) == Some("Config") {
             found.extend(doc.diagnostics);
             let config = read(index, &root, &mut found);
+            only_one(index, &root, documents, &mut found);
             return (config, found);
         }
         if root.value("authoring_owner").is_some() || root.value("apiVersion").is_none() {
@@ -63,6 +65,16 @@ pub fn config(index: &LineIndex) -> (Option<ConfigDocument>, Diagnostics) {
     let fix = format!("apiVersion: {API_VERSION}\nkind: Config\nauthoring_owner: …");
     found.push(d.at(index.locate(start..start), "").fix(fix));
     (None, found)
+}
+
+fn only_one(index: &LineIndex, first: &Node, rest: impl Iterator<Item = yaml::Doc>, found: &mut Diagnostics) {
+    let at = |root: &Node| index.locate(root.value("kind").map_or(root.span.clone(), Node::place));
+    for root in rest.filter_map(|doc| doc.root) {
+        if root.value("kind").and_then(Node::as_str) == Some("Config") {
+            let d = Diagnostic::new(&code::CONFIG_TWICE, "this project has a Config already");
+            found.push(d.at(at(&root), "again here").at(at(first), "first here"));
+        }
+    }
 }
 
 /// Lists whose lines are taken out one by one, once they are done. What stays when the last one goes is null, and
