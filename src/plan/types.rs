@@ -210,7 +210,8 @@ pub enum Step {
         /// Live id; absent: of the store that this plan creates.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// The canonical form that is recorded as applied.
+        /// The canonical form that is applied once this is done; of it the paths that are put or deleted are
+        /// recorded, nothing else.
         spec: Value,
         /// Fields not owned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -89,6 +89,20 @@ pub(super) fn set_applied(conn: &Conn, r: &mut Resource, applied: &Applied) -> R
     Ok(())
 }
 
+/// The `contents` of a canonical memory store; empty for any other form.
+pub(super) fn contents_of(spec: &Value) -> Object {
+    spec.get("contents").and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// Sets the `contents` of a canonical form; none where they are empty, as canonical forms have it.
+pub(super) fn set_contents(spec: &mut Value, contents: Object) {
+    match spec {
+        Value::Object(map) if contents.is_empty() => drop(map.remove("contents")),
+        Value::Object(map) => drop(map.insert("contents".to_owned(), Value::Object(contents))),
+        _ => {}
+    }
+}
+
 /// Forgets owner, address and what was applied.
 pub(super) fn clear_authoring(r: &mut Resource) {
     r.owner = None;

@@ -193,7 +193,7 @@ pub struct Update {
     pub at: Expect,
     /// Wire fields.
     pub body: Object,
-    /// What is applied with it.
+    /// What is applied with it; the `contents` of a store stay as they were applied.
     pub applied: Option<Applied>,
 }
 
@@ -230,7 +230,8 @@ pub struct WriteContents {
     pub puts: BTreeMap<String, Digest>,
     /// Paths.
     pub deletes: Vec<String>,
-    /// What is applied with it.
+    /// What is applied with it: of its `contents` the paths in `puts` and `deletes` are recorded, and nothing
+    /// else.
     pub applied: Option<Applied>,
 }
 

@@ -299,7 +299,10 @@ impl World {
                     copy_field(&mut resource.body.as_mut().unwrap().live, spec, field);
                 }
                 resource.summary.version += 1;
-                applied(resource, spec, unowned);
+                // What is applied of the memories is not an update's to say.
+                let mut spec = spec.clone();
+                copy_field(&mut spec, &resource.body.as_ref().unwrap().applied.spec, "contents");
+                applied(resource, &spec, unowned);
             }
             Step::Publish { spec, unowned, content, .. } => {
                 let mut resource = self.live.resources.remove(address.as_ref().unwrap()).unwrap();
@@ -308,7 +311,7 @@ impl World {
                 applied(&mut resource, spec, unowned);
                 self.live.resources.insert(address.unwrap(), resource);
             }
-            Step::WriteContents { spec, unowned, puts, deletes, .. } => {
+            Step::WriteContents { spec, puts, deletes, .. } => {
                 let resource = self.live.resources.get_mut(address.as_ref().unwrap()).unwrap();
                 let body = resource.body.as_mut().unwrap();
                 for (path, file) in puts {
@@ -317,7 +320,13 @@ impl World {
                 for path in deletes {
                     write_memory(body, path, None, ActorKind::Api, None);
                 }
-                applied(resource, spec, unowned);
+                // The paths that it writes are recorded, and nothing else.
+                let Applied { spec: mut then, unowned } = body.applied.clone();
+                for path in puts.keys().chain(deletes) {
+                    copy_field(&mut then, spec, &format!("contents.{path}"));
+                }
+                resource.summary.seq += 1;
+                applied(resource, &then, &unowned);
             }
             Step::Protect { on, .. } => {
                 let summary = &mut self.live.resources.get_mut(address.as_ref().unwrap()).unwrap().summary;
