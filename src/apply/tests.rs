@@ -186,6 +186,17 @@ async fn stale_blocks_its_dependents_and_retirements_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn what_is_stale_altogether_wrote_nothing_and_is_recorded_so() {
+    let fake = Fake::new().say("Agent/a#update", stale()).say("Agent/b#update", stale());
+    let p = plan(vec![update("a", &[]), update("b", &[]), retire("x", &[])]);
+    let receipt = go(&p, &fake, &Files::default()).await.unwrap();
+    assert_eq!(outcomes(&receipt), ["stale", "stale", "blocked"]);
+    assert_eq!(receipt.outcome, Outcome::Failed);
+    let Request::ApplyEnd(end) = fake.log().pop().unwrap().1 else { panic!("not ended") };
+    assert_eq!((end.outcome.as_str(), end.lines.len()), ("failed", 3));
+}
+
+#[tokio::test]
 async fn a_failure_blocks_the_same_way_and_nothing_done_is_failed() {
     let fake = Fake::new().say("Agent/a#update", invalid());
     let p = plan(vec![update("a", &[]), retire("x", &[])]);

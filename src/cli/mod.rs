@@ -26,7 +26,7 @@ use crate::cli::env::Environment;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::view::{Format, Printer, comment, diagnostics, json};
-use crate::diag::codes;
+use crate::diag::{bound, bounded, codes};
 
 /// Runs the command line of this process and says how it ended.
 pub fn run() -> ExitCode {
@@ -108,7 +108,10 @@ fn usage(printer: &Printer, error: &clap::Error) -> Result<Exit, Failure> {
             Err(Failure::new(&codes::cli::USAGE, message).fix("checkfu --help"))
         }
         _ => {
-            printer.err(&error.render().ansi().to_string());
+            // An argument is echoed as it was given; styles could be cut in two.
+            let plain = error.render().to_string();
+            let long = plain.len() > bound::MOST;
+            printer.err(&if long { bounded(&plain).into_owned() } else { error.render().ansi().to_string() });
             Ok(Exit::Error)
         }
     }

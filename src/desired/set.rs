@@ -51,10 +51,25 @@ pub struct Wanted {
     pub at: Location,
     /// Where canonical fields are written (`instructions`, `labels.team`, `content` → the folder's files).
     pub places: BTreeMap<String, Location>,
+    /// The texts that an agent's instructions are made of, in order.
+    pub instructions: Vec<TextPart>,
     /// Files of a Skill or an uploaded FileTree: what, and the project folder they are in.
     pub content: Option<(FileSet, String)>,
     /// Memories by path, for a MemoryStore: those of all modes that have files.
     pub memories: BTreeMap<String, WantedFile>,
+}
+
+/// A part of a text that is joined from several, and where it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextPart {
+    /// Its first line in the joined text, from 0.
+    pub line: usize,
+    /// How many lines it has, at least 1.
+    pub lines: usize,
+    /// Where it starts.
+    pub at: Location,
+    /// Do its lines stand there one by one as they are?
+    pub verbatim: bool,
 }
 
 /// A wanted memory.

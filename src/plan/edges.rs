@@ -262,6 +262,8 @@ impl<'a> Freed<'a> {
         for draft in drafts {
             let leaves = |field: &str| match &draft.action.step {
                 Step::Create { replaces, .. } => replaces.is_some(),
+                // Of what is made anew.
+                Step::Retire { .. } => true,
                 step => sends(step, field),
             };
             let Some(item) = draft.action.address.as_ref().and_then(|a| items.get(a)) else { continue };
@@ -270,7 +272,8 @@ impl<'a> Freed<'a> {
                 out.name(kind, name, draft.action.id.clone());
             }
             if let Some(place) = mount(kind, live).filter(|_| leaves("mount_path")) {
-                out.place(Some(place), item.address(), false, draft.action.id.clone());
+                let retires = matches!(draft.action.step, Step::Retire { .. });
+                out.place(Some(place), item.address(), retires, draft.action.id.clone());
             }
         }
         let mounts = items.values().filter_map(|i| mount(i.address().kind, &i.spec));

@@ -9,9 +9,9 @@ use crate::desired::Wanted;
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveBody, LiveResource};
 use crate::model::kinds::{self, Applied, KindDef, Ref, Selector, Target};
-use crate::model::{Address, Digest};
+use crate::model::{Address, Digest, Owner};
 use crate::plan::scope::Selected;
-use crate::plan::{Effect, Gathered};
+use crate::plan::{Effect, Gathered, places};
 
 /// A wanted resource and what is live at its address.
 pub(super) struct Item<'a> {
@@ -55,23 +55,9 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// `file:line:column` of a canonical path: its own place, else that of a parent, else of the document.
+    /// See [`places::of`].
     pub(super) fn place(&self, path: &str) -> String {
-        place(self.wanted, path)
-    }
-}
-
-/// See [`Item::place`].
-pub(super) fn place(wanted: &Wanted, path: &str) -> String {
-    let mut at = path;
-    loop {
-        if let Some(found) = wanted.places.get(at) {
-            return found.to_string();
-        }
-        match at.rfind(['.', '[']) {
-            Some(cut) => at = &at[..cut],
-            None => return wanted.at.to_string(),
-        }
+        places::of(self.wanted, path)
     }
 }
 
@@ -92,12 +78,12 @@ fn owned_digest(wanted: &Wanted, spec: &Value) -> Digest {
 
 /// All wanted resources, with their live ones.
 pub(super) fn items<'a>(
-    all: &'a BTreeMap<Address, Wanted>,
+    (all, me): (&'a BTreeMap<Address, Wanted>, &Owner),
     live: &'a Live,
     scope: &Selected,
     out: &mut Gathered,
 ) -> Vec<Item<'a>> {
-    let old = Old::new(live);
+    let old = Old::new(live, me);
     all.values()
         .map(|wanted| {
             let def = kinds::def(wanted.address.kind);
@@ -141,7 +127,7 @@ fn numbers(item: &mut Item<'_>, live: &Live, out: &mut Gathered) {
                 let message = format!("{} has no version {number} in this workspace", r.target.key());
                 out.find(&codes::VERSION_MISSING, Effect::Error, Some(&item.wanted.address), message)
                     .fix("name a version that is there, or pin by content, which is equal on every workspace")
-                    .at = Some(place(item.wanted, r.field));
+                    .at = Some(item.place(r.field));
             }
         }
     }
@@ -169,26 +155,32 @@ fn pin(spec: &mut Value, r: &Ref, number: u64, content: &Digest) {
     }
 }
 
-/// Ids that an address had before: of superseded resources, and of those that another retired.
+/// Ids that an address had before: of superseded resources, another owner's too, and of those that another retired.
 struct Old<'a> {
-    addresses: BTreeMap<&'a str, (&'a Address, bool)>,
+    targets: BTreeMap<&'a str, (Target, bool)>,
 }
 
 impl<'a> Old<'a> {
-    fn new(live: &'a Live) -> Self {
+    fn new(live: &'a Live, me: &Owner) -> Self {
+        let successors = live.successors.iter();
+        let mut targets: BTreeMap<&'a str, (Target, bool)> = successors
+            .map(|(id, (owner, address))| (id.as_str(), (Target::at(owner, address, Some(me)), true)))
+            .collect();
         let superseded = live.superseded.iter().filter_map(|r| Some((&r.summary, r.summary.address.as_ref()?, true)));
         let gone = live.resources.iter().filter(|(_, r)| is_gone(r)).map(|(a, r)| (&r.summary, a, false));
-        let ids = superseded.chain(gone).map(|(summary, address, stale)| (summary.id.as_str(), (address, stale)));
-        Self { addresses: ids.collect() }
+        for (summary, address, stale) in superseded.chain(gone) {
+            targets.insert(summary.id.as_str(), (Target::Own(address.clone()), stale));
+        }
+        Self { targets }
     }
 
     /// Reads such ids as the address, so that what refers to them does not look as if someone had moved it.
     fn rename(&self, item: &mut Item<'_>) {
-        let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.addresses.is_empty()) else { return };
+        let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.targets.is_empty()) else { return };
         for r in (item.def.refs)(live_spec) {
             let Target::Id(_, id) = &r.target else { continue };
-            let Some((address, stale)) = self.addresses.get(id.as_str()) else { continue };
-            rename(live_spec.to_mut(), id, &Target::Own((*address).clone()).to_value());
+            let Some((target, stale)) = self.targets.get(id.as_str()) else { continue };
+            rename(live_spec.to_mut(), id, &target.to_value());
             if *stale {
                 item.stale.push((r.field, id.clone()));
             }

@@ -15,12 +15,14 @@ mod compare;
 mod deep;
 mod digest;
 mod edges;
+mod exchange;
 mod exit;
 mod file;
 mod hold;
 mod item;
 mod memory;
 mod order;
+mod places;
 mod policy;
 mod record;
 mod retire;
@@ -46,7 +48,7 @@ pub use types::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::desired::{Desired, Wanted};
-use crate::diag::Code;
+use crate::diag::{Code, bounded};
 use crate::live::{self, Live};
 use crate::model::config::{AllowRule, Allowance};
 use crate::model::kinds::Ids;
@@ -138,7 +140,7 @@ impl Gathered {
             code: code.code.to_owned(),
             effect,
             address: address.cloned(),
-            message,
+            message: bounded(&message).into_owned(),
             fix: None,
             at: None,
         });
@@ -165,11 +167,12 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let mut out = Gathered::default();
     selectors::check(all, live, options, &mut out);
     let scope = scope::select(all, live, options, &mut out);
-    let items = item::items(all, live, &scope, &mut out);
+    let items = item::items((all, &desired.owner), live, &scope, &mut out);
     let users = item::users(&items);
     let mut deltas: Vec<_> =
         items.iter().filter(|i| scope.holds(&i.wanted.address)).map(|i| compare::delta(i, desired, options)).collect();
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
+    exchange::settle(&mut deltas);
     hold::report(&deltas, &mut out);
     let mut retired = retire::candidates(all, live, &scope);
     let blocked = block::blocked(

@@ -127,6 +127,7 @@ async fn put_bodies<C: ControlPlane>(ask: &Ask<'_, C>, ids: &[String], live: &mu
         live.resources.iter().map(|(address, r)| (r.summary.id.clone(), address.clone())).collect();
     ask.bodies(ids, |loaded| {
         live.retired.extend(loaded.retired);
+        live.successors.extend(loaded.refs.superseded.clone());
         for body in loaded.bodies {
             let Some(address) = by_id.remove(&body.id) else { continue };
             let applied = body.applied.unwrap_or_default();

@@ -35,6 +35,7 @@ fn wanted(kind: Kind, name: &str, spec: Value) -> Wanted {
         refs,
         at: Location::file("a.yaml"),
         places: BTreeMap::new(),
+        instructions: Vec::new(),
         content: None,
         memories: BTreeMap::new(),
     }

@@ -70,7 +70,7 @@ async fn a_refused_or_unsound_plan_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_locked_workspace_is_asked_again_with_the_same_key_and_a_lost_answer_does_nothing_twice() {
+async fn a_workspace_that_does_not_answer_is_asked_again_with_the_same_key_and_a_lost_answer_does_nothing_twice() {
     let fake = Fake::new()
         .say("applies.begin", unavailable())
         .say("MemoryStore/s#create", unavailable())

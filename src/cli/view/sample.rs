@@ -190,3 +190,24 @@ pub fn receipt() -> Receipt {
         other_apply: None,
     }
 }
+
+/// An apply that is not whole, from a commit with changes that were not committed.
+pub fn apply() -> crate::model::op::ApplyInfo {
+    let source = crate::model::op::Source {
+        commit: Some("0123456789abcdef".to_owned()),
+        dirty: Some(true),
+        ..crate::model::op::Source::default()
+    };
+    crate::model::op::ApplyInfo {
+        id: "apply_1".to_owned(),
+        owner: "a/b".parse().unwrap(),
+        actor: "jane".to_owned(),
+        plan_digest: Digest::of(b"p"),
+        source,
+        began_at: "2026-11-30T09:00:01.123456789Z".to_owned(),
+        ended_at: None,
+        outcome: Some("partial".to_owned()),
+        done: 0,
+        lines: Vec::new(),
+    }
+}

@@ -86,6 +86,7 @@ impl Desired {
             protected: false,
             at: Location::file(format!("{name}.yaml")),
             places: BTreeMap::new(),
+            instructions: Vec::new(),
             content: None,
             memories: BTreeMap::new(),
             address: address.clone(),

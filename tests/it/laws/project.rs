@@ -241,6 +241,7 @@ fn wanted(kind: Kind, name: &str, authored: &Value, labels: &BTreeMap<String, St
         protected: false,
         at: Location::file("project.yaml"),
         places: BTreeMap::new(),
+        instructions: Vec::new(),
         content: None,
         memories: BTreeMap::new(),
     }
