@@ -16,11 +16,6 @@ pub(super) fn begin(tx: &Tx<'_>, request: &ApplyBegin) -> Result<Effect> {
     let other = apply::open_of(tx.conn, &request.owner)?;
     let id = tx.id("apply_");
     apply::begin(tx.conn, &id, &tx.context.actor, &tx.now, request)?;
-    // A killed Apply has written too: its source counts from the beginning. The sequence stays, as it is the
-    // policy's precondition and this is no change of it.
-    let mut record = owner::get(tx.conn, &request.owner)?.unwrap_or_default();
-    record.source = Some(request.source.clone());
-    owner::put(tx.conn, &request.owner, &record)?;
     Ok(Effect {
         response: Response::Began(Began { id: id.clone(), other }),
         resource: Some(id),
@@ -54,6 +49,17 @@ pub(super) fn end(tx: &Tx<'_>, request: &ApplyEnd) -> Result<Effect> {
         spec: None,
         changed: true,
     })
+}
+
+/// The first write of an Apply that changes something makes its source the one last applied: an Apply that
+/// found nothing to change says nothing of the workspace, and one that was killed later has written. The
+/// sequence of the owner's record stays, as it is the policy's precondition and this is no change of it.
+pub(super) fn note_write(tx: &Tx<'_>) -> Result<()> {
+    let Some(id) = &tx.context.apply else { return Ok(()) };
+    if apply::note_write(tx.conn, id)? {
+        owner::take_source(tx.conn, id)?;
+    }
+    Ok(())
 }
 
 /// A write that names an Apply names an open one of its owner.

@@ -131,6 +131,9 @@ pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) ->
     let effect = carry_out(tx, request)?;
     if effect.changed {
         append_fact(tx, &effect)?;
+        if counts {
+            applies::note_write(tx)?;
+        }
     }
     if counts {
         append_line(tx, &effect.response, effect.spec)?;

@@ -139,6 +139,45 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
 }
 
 #[test]
+fn the_source_last_applied_is_that_of_an_apply_that_changed_something() {
+    let ws = Ws::new();
+    let begin = |commit: &str| {
+        let request = ApplyBegin {
+            plan_digest: Digest::of(commit.as_bytes()),
+            owner: owner(A),
+            source: Source { commit: Some(commit.to_owned()), ..Source::default() },
+            addresses: vec![],
+        };
+        match ws.call(&by(A), Request::ApplyBegin(request)).unwrap() {
+            Response::Began(began) => Context { apply: Some(began.id), ..by(A) },
+            other => panic!("{other:?}"),
+        }
+    };
+    let source = || ws.owner(A).source.and_then(|s| s.commit);
+    let (old, new) = (begin("old"), begin("new"));
+    assert_eq!(source(), None);
+    let id = ws.written(&new, create(Kind::Agent, agent_body("support"), Some("support"))).id;
+    assert_eq!(source().as_deref(), Some("new"));
+    // Refused, or nothing to change, or only bytes: it has not applied anything.
+    assert!(ws.refused(&old, update(Kind::Agent, at(&id, 7), json!({"system": "old"}))).is_stale());
+    assert!(!ws.written(&old, update(Kind::Agent, at(&id, 1), json!({"name": "support"}))).changed);
+    let bytes = b"x".to_vec();
+    ws.call(&old, Request::BlobPut(BlobPut { digest: Digest::of(&bytes), bytes })).unwrap();
+    assert_eq!(source().as_deref(), Some("new"));
+    let end = |context: &Context| {
+        let id = context.apply.clone().unwrap();
+        ws.call(&by(A), Request::ApplyEnd(ApplyEnd { id, outcome: "done".to_owned(), lines: vec![] })).unwrap();
+    };
+    ws.written(&old, update(Kind::Agent, at(&id, 1), json!({"system": "old"})));
+    assert_eq!(source().as_deref(), Some("old"));
+    end(&new);
+    end(&old);
+    end(&begin("last"));
+    let state = ws.owner(A);
+    assert_eq!((state.source.unwrap().commit.as_deref(), state.seq), (Some("old"), 0));
+}
+
+#[test]
 fn stored_answers_are_kept_for_a_day_and_then_let_go_of_a_few_a_write() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
