@@ -1,6 +1,6 @@
 //! `KIND.archive` and `KIND.delete`. By its owner it clears what was applied; by another it is held as gone.
 
-use crate::control::embedded::error::{Result, not_found};
+use crate::control::embedded::error::{Result, conflict, not_found};
 use crate::control::embedded::rights::{self, Right};
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{digests, references};
@@ -27,6 +27,10 @@ fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
         return Ok(Effect::of(&r, None, false, Vec::new()));
     }
     if !settled {
+        if r.protected && !r.superseded && right == Right::Owner {
+            let message = format!("{} is protected; it goes once it is unprotected", r.id);
+            return Err(conflict("protected", message));
+        }
         references::refuse_if_named(tx, &r)?;
         reference::clear(tx.conn, &r.id)?;
         r.state = to;

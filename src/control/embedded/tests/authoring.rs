@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::control::ErrorKind;
 
 const A: &str = "acme/a";
 const B: &str = "acme/b";
@@ -188,6 +189,34 @@ fn protect_and_record_change_nothing_live() {
     let summary = ws.summary(A, &id);
     assert_eq!(summary.applied_digest, Some(applied.digest(Kind::Agent)));
     assert_ne!(summary.live_digest, summary.applied_digest);
+}
+
+#[test]
+fn what_is_protected_is_retired_by_its_owner_only_after_it_is_unprotected() {
+    let ws = Ws::new();
+    let protect = |id: &str, version, seq, on| {
+        ws.written(&by(A), Request::Protect(Protect { at: authoring(id, version, seq), protected: on }));
+    };
+    let env = |name: &str| {
+        let body = object(json!({"name": name, "config": {"type": "cloud"}}));
+        ws.written(&by(A), create(Kind::Environment, body, Some(name))).id
+    };
+    let (agent, environment) = (ws.agent(Some(A), "support").id, env("base"));
+    for (kind, id) in [(Kind::Agent, &agent), (Kind::Environment, &environment)] {
+        // Planned before it was protected: the version is as it was.
+        protect(id, 1, 1, true);
+        let error = ws.refused(&by(A), retire(kind, at(id, 1)));
+        assert_eq!((error.kind, error.details["reason"].as_str()), (ErrorKind::Conflict, Some("protected")), "{kind}");
+        protect(id, 1, 2, false);
+        ws.written(&by(A), retire(kind, at(id, 1)));
+    }
+    // Who breaks the glass is told of in the audit; then its owner may clear the record.
+    let agent = ws.agent(Some(A), "other").id;
+    protect(&agent, 1, 1, true);
+    let broken = Context { break_glass: Some("fire".to_owned()), admin: true, ..anyone() };
+    let gone = ws.written(&broken, retire(Kind::Agent, at(&agent, 1)));
+    ws.written(&by(A), retire(Kind::Agent, at(&agent, gone.version)));
+    assert_eq!(ws.owner(A).count, 0);
 }
 
 #[test]
