@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::control::embedded::error::{Result, conflict, invalid, owned_elsewhere, owner_required, stale};
+use crate::control::embedded::error::{Result, archived, conflict, invalid, owned_elsewhere, owner_required, stale};
 use crate::control::embedded::rights;
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{digests, update};
@@ -22,7 +22,7 @@ pub(super) fn claim(tx: &Tx<'_>, request: &Claim) -> Result<Effect> {
         return Err(owned_elsewhere(&r));
     }
     if r.state != State::Live {
-        return Err(crate::control::embedded::error::archived(&r));
+        return Err(archived(&r));
     }
     free(tx, me, &request.claim.address, &r)?;
     r.owner = Some(me.clone());
@@ -84,7 +84,7 @@ fn as_seen_by(tx: &Tx<'_>, r: &Resource, to: &Owner) -> Result<Applied> {
 
 /// Sets or clears `authoring.protected`.
 pub(super) fn protect(tx: &Tx<'_>, request: &Protect) -> Result<Effect> {
-    let mut r = mine(tx, &request.at)?;
+    let mut r = mine_and_live(tx, &request.at)?;
     let changed = r.protected != request.protected;
     r.protected = request.protected;
     finish(tx, r, changed)
@@ -92,7 +92,7 @@ pub(super) fn protect(tx: &Tx<'_>, request: &Protect) -> Result<Effect> {
 
 /// Sets what is applied; nothing live changes.
 pub(super) fn record(tx: &Tx<'_>, request: &Record) -> Result<Effect> {
-    let mut r = mine(tx, &request.at)?;
+    let mut r = mine_and_live(tx, &request.at)?;
     let before = digests::applied(tx.conn, &r)?.unwrap_or_default();
     let mut fields = Vec::new();
     let right = rights::Right::Owner;
@@ -155,6 +155,13 @@ fn mine(tx: &Tx<'_>, request: &Authoring) -> Result<Resource> {
         Some(_) => Err(owned_elsewhere(&r)),
         None => Err(owner_required(format!("{} has no owner", r.id))),
     }
+}
+
+/// One that another archived meanwhile has no desired state to protect or record; neither version nor sequence
+/// of an agent tells of that.
+fn mine_and_live(tx: &Tx<'_>, request: &Authoring) -> Result<Resource> {
+    let r = mine(tx, request)?;
+    if r.state == State::Live { Ok(r) } else { Err(archived(&r)) }
 }
 
 /// A resource leaves its address. It is noted there as the last one that did, as a retired one is: a later

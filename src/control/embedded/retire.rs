@@ -4,8 +4,8 @@ use crate::control::embedded::error::{Result, conflict, not_found};
 use crate::control::embedded::rights::{self, Right};
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{digests, references};
-use crate::model::Owner;
 use crate::model::op::{Expect, RetireOf};
+use crate::model::{Kind, Owner};
 use crate::store::resource::{self, Resource, State};
 use crate::store::{owner, reference};
 
@@ -34,7 +34,11 @@ fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
         references::refuse_if_named(tx, &r)?;
         reference::clear(tx.conn, &r.id)?;
         r.state = to;
-        r.version += 1;
+        // An agent's version is the number of one of its AgentVersions, and archiving makes none. That it is
+        // archived is what a write meets which was planned before.
+        if r.kind != Kind::Agent {
+            r.version += 1;
+        }
         r.updated_at.clone_from(&tx.now);
         r.archived_at.get_or_insert_with(|| tx.now.clone());
         r.unique_name = None;

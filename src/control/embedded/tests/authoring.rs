@@ -109,6 +109,12 @@ fn archived_by_another_is_held_as_gone_and_can_be_made_anew_or_retired() {
     let gone = ws.summary(A, &id);
     assert_eq!((gone.live_digest, gone.gone.unwrap().actor.as_str()), (None, "ann"));
     assert!(gone.applied_digest.is_some());
+    // What was planned before it was archived meets that, not a version.
+    let protect = Protect { at: authoring(&id, 1, 1), protected: true };
+    assert_eq!(ws.refused(&by(A), Request::Protect(protect)).code, "resource.archived");
+    let record = Record { at: authoring(&id, 1, 1), applied: applied(Kind::Agent, &agent_body("x")) };
+    assert_eq!(ws.refused(&by(A), Request::Record(record)).code, "resource.archived");
+    assert_eq!(ws.refused(&by(A), edit(&id, 1, "late")).code, "resource.archived");
     let Request::Create(mut c) = create(Kind::Agent, agent_body("x"), Some("support")) else { unreachable!() };
     assert!(ws.refused(&by(A), Request::Create(c.clone())).is_stale());
     c.absent_since = ws.loaded(A, &[]).retired.get(&address(Kind::Agent, "support")).cloned();
@@ -117,7 +123,7 @@ fn archived_by_another_is_held_as_gone_and_can_be_made_anew_or_retired() {
     assert_eq!(ws.owner(A).count, 1);
 
     ws.written(&anyone(), retire(Kind::Agent, at(&new.id, 1)));
-    ws.written(&by(A), retire(Kind::Agent, at(&new.id, 2)));
+    ws.written(&by(A), retire(Kind::Agent, at(&new.id, 1)));
     assert_eq!(ws.owner(A).count, 0);
 }
 
