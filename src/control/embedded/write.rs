@@ -118,7 +118,8 @@ pub(super) fn request_digest(context: &Context, request: &Request) -> Digest {
 /// Carries out a write.
 pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Response> {
     let counts = !matches!(request, Request::BlobPut(_) | Request::ApplyBegin(_) | Request::ApplyEnd(_));
-    if counts {
+    // An end says itself which Apply it is about, and may be sent again after it was done.
+    if !matches!(request, Request::ApplyBegin(_) | Request::ApplyEnd(_)) {
         applies::check_open(tx)?;
     }
     may_act(tx, request)?;

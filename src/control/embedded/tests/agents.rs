@@ -82,7 +82,7 @@ fn archived_takes_no_change_and_can_be_read() {
     let id = ws.agent(None, "support").id;
     ws.written(&anyone(), retire(Kind::Agent, at(&id, 1)));
     assert_eq!(
-        ws.refused(&anyone(), update(Kind::Agent, at(&id, 2), json!({"system": "x"}))).code,
+        ws.refused(&anyone(), update(Kind::Agent, at(&id, 1), json!({"system": "x"}))).code,
         "resource.archived"
     );
     assert!(ws.get(Kind::Agent, &id)["archived_at"].is_string());

@@ -124,11 +124,28 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
         error: Some("moved".to_owned()),
     };
     let end = ApplyEnd { id: second.id.clone(), outcome: "partial".to_owned(), lines: vec![line] };
+    // What was done is said by the write that did it, and by nobody else.
+    for outcome in ["done", "well", ""] {
+        let mut forged = end.clone();
+        outcome.clone_into(&mut forged.lines[0].outcome);
+        assert_eq!(ws.refused(&by(A), Request::ApplyEnd(forged)).code, "validation.invalid", "{outcome}");
+    }
+    let many = ApplyEnd { lines: vec![end.lines[0].clone(); 100_001], ..end.clone() };
+    assert_eq!(ws.refused(&by(A), Request::ApplyEnd(many)).code, "validation.invalid");
+    // Bytes belong to an Apply too: an open one, of the owner that acts.
+    let bytes = BlobPut { digest: Digest::of(b"x"), bytes: b"x".to_vec() };
+    for who in
+        [Context { apply: Some(second.id.clone()), ..by("acme/b") }, Context { apply: Some("apply_0".into()), ..by(A) }]
+    {
+        assert_eq!(ws.refused(&who, Request::BlobPut(bytes.clone())).code, "apply.closed");
+    }
+    ws.call(&within(&second.id), Request::BlobPut(bytes.clone())).unwrap();
     ws.call(&by(A), Request::ApplyEnd(end.clone())).unwrap();
     let info = get(&second.id);
     assert_eq!((info.done, info.lines.len(), info.outcome.as_deref()), (1, 2, Some("partial")));
     assert_eq!(ws.refused(&by(A), Request::ApplyEnd(end)).code, "apply.closed");
     assert_eq!(ws.refused(&within(&second.id), request).code, "apply.closed");
+    assert_eq!(ws.refused(&within(&second.id), Request::BlobPut(bytes)).code, "apply.closed");
     assert_eq!(ws.owner(A).source.unwrap().commit.as_deref(), Some("c0ffee"));
     let list = Request::ApplyList(ApplyList { owner: Some(owner(A)), limit: None });
     let Response::Applies(all) = ws.call(&anyone(), list).unwrap() else { panic!() };
