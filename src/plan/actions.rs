@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::desired::Desired;
 use crate::live::Live;
 use crate::model::kinds::{Change, Retire, Selector, Target};
+use crate::model::op::Summary;
 use crate::model::{Address, Digest, Kind};
 use crate::plan::compare::{Delta, FieldDelta, Outcome, State};
 use crate::plan::item::{Item, Users};
@@ -355,12 +356,22 @@ fn retirement(r: &Retired<'_>, reason: &str) -> Draft {
         verb: Verb::Retire,
         operation: format!("{}.{verb}", def.plural),
         step: Step::Retire { id: r.live.summary.id.clone() },
-        precondition: Precondition::Version { version: r.live.summary.version },
+        precondition: all_of(&r.live.summary),
         depends_on: Vec::new(),
         digest: Digest::from_bytes([0; 32]),
         about,
     };
     Draft { action, rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() }
+}
+
+/// What a retirement takes away is what was planned: of a store its memories too.
+fn all_of(summary: &Summary) -> Precondition {
+    let version = summary.version;
+    if summary.kind != Kind::MemoryStore {
+        return Precondition::Version { version };
+    }
+    let memories = summary.content_version.as_ref().and_then(|n| n.parse().ok()).unwrap_or(0);
+    Precondition::Store { version, memories }
 }
 
 fn about(delta: &Delta<'_>, reason: &str) -> About {

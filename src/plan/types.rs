@@ -290,6 +290,14 @@ pub enum Precondition {
         /// Integer version.
         version: u64,
     },
+    /// The store has this version, and its memories are at this MemoryVersion (0 = none yet): memories move without
+    /// the store's version.
+    Store {
+        /// Integer version.
+        version: u64,
+        /// Number of the MemoryVersion.
+        memories: u64,
+    },
     /// It is the version that the named action of this plan leaves.
     After {
         /// An action id, also in `depends_on`.

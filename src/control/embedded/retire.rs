@@ -1,6 +1,6 @@
 //! `KIND.archive` and `KIND.delete`. By its owner it clears what was applied; by another it is held as gone.
 
-use crate::control::embedded::error::{Result, conflict, not_found};
+use crate::control::embedded::error::{Result, conflict, not_found, stale};
 use crate::control::embedded::rights::{self, Right};
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{digests, references};
@@ -22,6 +22,10 @@ pub(super) fn delete(tx: &Tx<'_>, request: &RetireOf) -> Result<Effect> {
 fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
     let (mut r, right) = found(tx, request)?;
     rights::expect_version(&r, &request.at)?;
+    if let Some(planned) = request.memory_version.filter(|n| *n != r.number) {
+        let message = format!("the memories of {} are at version {}, not {planned}", r.id, r.number);
+        return Err(stale(message, r.number));
+    }
     let settled = r.state == State::Deleted || r.state == to;
     if settled && right != Right::Owner {
         return Ok(Effect::of(&r, None, false, Vec::new()));
@@ -55,7 +59,7 @@ fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
 
 /// One that is gone by another's hand can still be retired by its owner.
 fn found(tx: &Tx<'_>, request: &RetireOf) -> Result<(Resource, Right)> {
-    let RetireOf { kind, at: Expect { id, .. } } = request;
+    let RetireOf { kind, at: Expect { id, .. }, .. } = request;
     let r = match resource::get(tx.conn, id)? {
         Some(r) if r.kind == *kind && (r.state != State::Deleted || r.gone.is_some()) => r,
         _ => return Err(not_found(id)),

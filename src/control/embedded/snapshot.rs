@@ -80,7 +80,7 @@ fn summary(conn: &Conn, r: Resource) -> Result<Summary> {
         superseded: r.superseded,
         gone,
         content: r.content.filter(|_| has_content),
-        content_version: r.content_version.filter(|_| has_content),
+        content_version: r.content_version.filter(|_| has_content || r.kind == Kind::MemoryStore),
     })
 }
 

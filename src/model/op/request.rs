@@ -204,6 +204,10 @@ pub struct RetireOf {
     pub kind: Kind,
     /// Which, and its version.
     pub at: Expect,
+    /// Of a store: the number of its newest MemoryVersion (0 = none yet), which its version does not tell;
+    /// `None` = any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_version: Option<u64>,
 }
 
 /// Publishes a version.

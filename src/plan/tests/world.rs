@@ -254,6 +254,9 @@ impl World {
                 let gone = self.live.resources.get(address).map(|r| &r.summary.id);
                 assert_eq!(last.or(gone), since.as_ref(), "{}", action.id);
             }
+            (Precondition::Store { version, memories }, Some(s)) => {
+                assert_eq!((s.version, *memories), (*version, 0), "{}", action.id);
+            }
             (Precondition::Version { version }, Some(s)) => assert_eq!(s.version, *version, "{}", action.id),
             (Precondition::Authoring { version, seq }, Some(s)) => {
                 assert_eq!((s.version, s.seq), (*version, *seq), "{}", action.id);

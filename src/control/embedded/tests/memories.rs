@@ -229,6 +229,22 @@ fn a_plan_that_is_applied_again_finds_its_store_as_it_left_it() {
 }
 
 #[test]
+fn a_store_is_retired_with_the_memories_that_were_planned() {
+    let ws = Ws::new();
+    let id = ws.store(Some(A), "answers").id;
+    let retire = |memory_version| {
+        Request::Archive(RetireOf { kind: Kind::MemoryStore, at: at(&id, 1), memory_version: Some(memory_version) })
+    };
+    assert_eq!(ws.summary(A, &id).content_version, None);
+    ws.written(&session(), write(&id, "/a.md", "learned"));
+    // The store's own version tells of no memory.
+    let error = ws.refused(&by(A), retire(0));
+    assert!(error.is_stale() && error.details["current"] == json!(1));
+    assert_eq!(ws.summary(A, &id).content_version.as_deref(), Some("1"));
+    ws.written(&by(A), retire(1));
+}
+
+#[test]
 fn paths_and_sizes() {
     let ws = Ws::new();
     let id = ws.store(None, "answers").id;
