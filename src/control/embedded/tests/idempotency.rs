@@ -139,13 +139,14 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
     {
         assert_eq!(ws.refused(&who, Request::BlobPut(bytes.clone())).code, "apply.closed");
     }
-    ws.call(&within(&second.id), Request::BlobPut(bytes.clone())).unwrap();
+    let put = Context { key: None, ..within(&second.id) };
+    ws.call(&put, Request::BlobPut(bytes.clone())).unwrap();
     ws.call(&by(A), Request::ApplyEnd(end.clone())).unwrap();
     let info = get(&second.id);
     assert_eq!((info.done, info.lines.len(), info.outcome.as_deref()), (1, 2, Some("partial")));
     assert_eq!(ws.refused(&by(A), Request::ApplyEnd(end)).code, "apply.closed");
     assert_eq!(ws.refused(&within(&second.id), request).code, "apply.closed");
-    assert_eq!(ws.refused(&within(&second.id), Request::BlobPut(bytes)).code, "apply.closed");
+    assert_eq!(ws.refused(&put, Request::BlobPut(bytes)).code, "apply.closed");
     assert_eq!(ws.owner(A).source.unwrap().commit.as_deref(), Some("c0ffee"));
     let list = Request::ApplyList(ApplyList { owner: Some(owner(A)), limit: None });
     let Response::Applies(all) = ws.call(&anyone(), list).unwrap() else { panic!() };

@@ -203,7 +203,7 @@ fn whatever_changes_what_is_applied_moves_the_version_or_the_sequence() {
     let recorded = ws.written(&by(A), Request::Update(only));
     assert_eq!((recorded.version, recorded.seq, recorded.changed), (1, 3, true));
     let skill = ws.skill(Some(A), "faq", "1");
-    let content = ws.content(&[("SKILL.md", "1")]);
+    let content = ws.skill_files("faq", "1");
     let applied = Some(Applied { spec: json!({"content": content.digest, "labels": {"team": "x"}}), unowned: vec![] });
     let equal = Publish { kind: Kind::Skill, at: at(&skill.id, 1), content, applied };
     let recorded = ws.written(&by(A), Request::Publish(equal));
