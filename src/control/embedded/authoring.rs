@@ -168,7 +168,7 @@ fn mine_and_live(tx: &Tx<'_>, request: &Authoring) -> Result<Resource> {
 /// create at the address is another one than the create that made this, and must not be answered from its record.
 fn leave(tx: &Tx<'_>, r: &Resource) -> Result<()> {
     let (Some(owner), Some(address)) = (&r.owner, &r.address) else { return Ok(()) };
-    rows::put_retired(tx.conn, owner, address, &r.id)?;
+    rows::put_retired(tx.conn, owner, address, &r.id, tx.fact)?;
     Ok(owner::forget_digest(tx.conn, owner)?)
 }
 
@@ -200,6 +200,7 @@ fn finish(tx: &Tx<'_>, mut r: Resource, changed: bool) -> Result<Effect> {
             }
         }
         digests::refresh_referrers(tx.conn, &r.id)?;
+        digests::refresh_before(tx.conn, &r)?;
     }
     Ok(Effect::of(&r, None, changed, vec!["authoring".to_owned()]))
 }

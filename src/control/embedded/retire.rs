@@ -72,7 +72,7 @@ fn let_go(tx: &Tx<'_>, r: &mut Resource, right: Right, owner: &Owner) -> Result<
     owner::forget_digest(tx.conn, owner)?;
     if right == Right::Owner {
         if let Some(address) = &r.address {
-            resource::put_retired(tx.conn, owner, address, &r.id)?;
+            resource::put_retired(tx.conn, owner, address, &r.id, tx.fact)?;
         }
         digests::clear_authoring(r);
     } else {

@@ -11,4 +11,5 @@ ALTER TABLE fact ADD COLUMN from_version INTEGER;
 ALTER TABLE fact ADD COLUMN to_owner TEXT;
 ALTER TABLE fact ADD COLUMN to_address TEXT;
 
+ALTER TABLE retired ADD COLUMN fact INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX retired_id ON retired (id);

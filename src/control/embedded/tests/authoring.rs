@@ -255,6 +255,57 @@ fn a_replacement_takes_the_place_and_the_old_one_waits() {
 }
 
 #[test]
+fn an_owner_takes_no_agent_from_under_another_and_who_refers_to_one_that_went_has_not_moved() {
+    let ws = Ws::new();
+    let agent = ws.agent(Some(A), "support").id;
+    let store = ws.store(Some(B), "notes").id;
+    let body = object(json!({"agent_id": agent, "memory_store_id": store, "mount_path": "/mnt/notes"}));
+    let at_a = (owner(A), address(Kind::Agent, "support"));
+    let refs = Refs {
+        resources: [(agent.clone(), at_a.clone()), (store.clone(), (owner(B), address(Kind::MemoryStore, "notes")))]
+            .into(),
+        me: Some(owner(B)),
+        ..Refs::default()
+    };
+    let Request::Create(mut c) = create(Kind::MemoryMount, body.clone(), Some("notes")) else { unreachable!() };
+    c.claim.as_mut().unwrap().applied.spec =
+        (def(Kind::MemoryMount).from_wire)(&serde_json::Value::Object(body), &refs, None);
+    let mount = ws.written(&by(B), Request::Create(c)).id;
+    let settled = || {
+        let summary = ws.summary(B, &mount);
+        summary.live_digest == summary.applied_digest
+    };
+    assert!(settled());
+
+    let error = ws.refused(&by(A), retire(Kind::Agent, at(&agent, 1)));
+    let by_whom = json!(["acme/b:MemoryMount/notes"]);
+    assert_eq!((error.kind, &error.details["reason"]), (ErrorKind::Conflict, &json!("referenced")));
+    assert_eq!(error.details["by"], by_whom);
+    let broken = Context { break_glass: Some("fire".to_owned()), admin: true, ..by(A) };
+    ws.written(&broken, retire(Kind::Agent, at(&agent, 1)));
+
+    // B moved nothing, and learns what became of it.
+    assert!(settled());
+    assert_eq!(ws.loaded(B, &[&mount]).refs.resources.get(&agent), Some(&at_a));
+    let want = || Want { key: "acme/a:Agent/support".to_owned(), content: None, number: None };
+    let resolve = || match ws.call(&anyone(), Request::Resolve(Resolve { me: owner(B), wants: vec![want()] })) {
+        Ok(Response::Resolved(mut all)) => all.remove(0),
+        other => panic!("{other:?}"),
+    };
+    let found = resolve();
+    assert_eq!((found.id.as_ref(), found.archived), (Some(&agent), true));
+
+    // Another one at that address: now the reference has somewhere to go.
+    let Request::Create(mut c) = create(Kind::Agent, agent_body("support"), Some("support")) else { unreachable!() };
+    c.absent_since = Some(agent.clone());
+    let new = ws.written(&by(A), Request::Create(c)).id;
+    assert!(!settled());
+    assert_eq!(ws.loaded(B, &[&mount]).refs.superseded.get(&agent), Some(&at_a));
+    let found = resolve();
+    assert_eq!((found.id, found.archived), (Some(new), false));
+}
+
+#[test]
 fn the_policy_has_its_own_sequence() {
     let ws = Ws::new();
     ws.track(A);
