@@ -108,7 +108,9 @@ impl Known {
 
     fn version(&self, precondition: &Precondition) -> Result<u64, StepError> {
         match precondition {
-            Precondition::Version { version } | Precondition::Authoring { version, .. } => Ok(*version),
+            Precondition::Version { version }
+            | Precondition::Store { version, .. }
+            | Precondition::Authoring { version, .. } => Ok(*version),
             Precondition::After { action } => Ok(self.after(action)?.version),
             _ => Err(StepError::Unfit("precondition")),
         }
@@ -199,7 +201,11 @@ fn on_resource(step: &Step, address: &Address, precondition: &Precondition, know
             (Request::Protect(r), sent, None)
         }
         Step::Retire { id } => {
-            let r = RetireOf { kind, at: at(id)? };
+            let memory_version = match precondition {
+                Precondition::Store { memories, .. } => Some(*memories),
+                _ => None,
+            };
+            let r = RetireOf { kind, at: at(id)?, memory_version };
             let sent = value(&r);
             (retire(kind, r), sent, None)
         }

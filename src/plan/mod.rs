@@ -48,7 +48,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::desired::{Desired, Wanted};
-use crate::diag::{Code, bound, bounded};
+use crate::diag::{Code, bounded};
 use crate::live::{self, Live};
 use crate::model::config::{AllowRule, Allowance};
 use crate::model::kinds::Ids;

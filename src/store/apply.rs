@@ -48,6 +48,12 @@ pub(crate) fn state(conn: &Conn, id: &str) -> Result<Option<(Owner, bool)>> {
     Ok(statement.query_row([id], |r| Ok((r.get(0)?, r.get(1)?))).optional()?)
 }
 
+/// Notes that an Apply has written something; `false` when that is known already.
+pub(crate) fn note_write(conn: &Conn, id: &str) -> Result<bool> {
+    let done = conn.prepare_cached("UPDATE apply SET wrote = 1 WHERE id = ?1 AND wrote = 0")?.execute([id])?;
+    Ok(done > 0)
+}
+
 /// The newest Apply of an owner that has not ended and began after every one that has.
 pub(crate) fn open_of(conn: &Conn, owner: &Owner) -> Result<Option<String>> {
     let mut statement = conn.prepare_cached(

@@ -8,8 +8,8 @@ use crate::control::embedded::{
 };
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
-use crate::model::Digest;
-use crate::model::op::{ActorKind, Context, Fact, ReceiptLine, Request, Response, Written};
+use crate::model::op::{ActorKind, Context, Create, Fact, ReceiptLine, Request, Response, Written};
+use crate::model::{Address, Digest};
 use crate::store::idempotency::{self, Stored};
 use crate::store::resource::{self, Resource, State};
 use crate::store::{Conn, apply, fact, memory as memories, owner};
@@ -118,7 +118,8 @@ pub(super) fn request_digest(context: &Context, request: &Request) -> Digest {
 /// Carries out a write.
 pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Response> {
     let counts = !matches!(request, Request::BlobPut(_) | Request::ApplyBegin(_) | Request::ApplyEnd(_));
-    if counts {
+    // An end says itself which Apply it is about, and may be sent again after it was done.
+    if !matches!(request, Request::ApplyBegin(_) | Request::ApplyEnd(_)) {
         applies::check_open(tx)?;
     }
     may_act(tx, request)?;
@@ -131,6 +132,9 @@ pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) ->
     let effect = carry_out(tx, request)?;
     if effect.changed {
         append_fact(tx, &effect)?;
+        if counts {
+            applies::note_write(tx)?;
+        }
     }
     if counts {
         append_line(tx, &effect.response, effect.spec)?;
@@ -222,10 +226,15 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
                 Request::MemoryWrite(_) | Request::MemoryDelete(_) => false,
                 Request::Archive(_) | Request::Delete(_) => r.state == State::Live,
                 Request::Update(_) | Request::Publish(_) => r.version != written.version,
+                // What is written after it, by the same plan too, may raise the sequence.
+                Request::Create(c) => r.version != written.version || r.address.as_ref() != address_of(c),
                 _ => r.version != written.version || r.authoring_seq() != written.seq,
             };
             written.version = r.version;
-            written.seq = r.authoring_seq();
+            // The next action of the same plan expects the sequence as this one left it.
+            if written.moved {
+                written.seq = r.authoring_seq();
+            }
             spec = r.applied_digest;
         }
         if let Request::SetPolicy(p) = request {
@@ -241,6 +250,10 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
         append_line(tx, &response, spec)?;
     }
     Ok(response)
+}
+
+fn address_of(request: &Create) -> Option<&Address> {
+    request.claim.as_ref().map(|c| &c.address)
 }
 
 /// Did anyone write, since, a path that this request wrote?

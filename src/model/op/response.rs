@@ -172,7 +172,7 @@ pub struct Summary {
     pub gone: Option<Moved>,
     /// Newest content (skills, trees).
     pub content: Option<Digest>,
-    /// The version that has it.
+    /// The version that has it; of a store the number of its newest MemoryVersion.
     pub content_version: Option<String>,
 }
 

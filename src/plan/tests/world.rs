@@ -255,6 +255,9 @@ impl World {
                 let gone = self.live.resources.get(address).map(|r| &r.summary.id);
                 assert_eq!(last.or(gone), since.as_ref(), "{}", action.id);
             }
+            (Precondition::Store { version, memories }, Some(s)) => {
+                assert_eq!((s.version, *memories), (*version, 0), "{}", action.id);
+            }
             (Precondition::Version { version }, Some(s)) => assert_eq!(s.version, *version, "{}", action.id),
             (Precondition::Authoring { version, seq }, Some(s)) => {
                 assert_eq!((s.version, s.seq), (*version, *seq), "{}", action.id);
@@ -301,7 +304,10 @@ impl World {
                     copy_field(std::sync::Arc::make_mut(&mut resource.body.as_mut().unwrap().live), spec, field);
                 }
                 resource.summary.version += 1;
-                applied(resource, spec, unowned);
+                // What is applied of the memories is not an update's to say.
+                let mut spec = spec.clone();
+                copy_field(std::sync::Arc::make_mut(&mut spec), &resource.body.as_ref().unwrap().applied.spec, "contents");
+                applied(resource, &spec, unowned);
             }
             Step::Publish { spec, unowned, content, .. } => {
                 let mut resource = self.live.resources.remove(address.as_ref().unwrap()).unwrap();
@@ -310,7 +316,7 @@ impl World {
                 applied(&mut resource, spec, unowned);
                 self.live.resources.insert(address.unwrap(), resource);
             }
-            Step::WriteContents { spec, unowned, puts, deletes, .. } => {
+            Step::WriteContents { spec, puts, deletes, .. } => {
                 let resource = self.live.resources.get_mut(address.as_ref().unwrap()).unwrap();
                 let body = resource.body.as_mut().unwrap();
                 for (path, file) in puts {
@@ -319,7 +325,13 @@ impl World {
                 for path in deletes {
                     write_memory(body, path, None, ActorKind::Api, None);
                 }
-                applied(resource, spec, unowned);
+                // The paths that it writes are recorded, and nothing else.
+                let Applied { spec: mut then, unowned } = body.applied.clone();
+                for path in puts.keys().chain(deletes) {
+                    copy_field(std::sync::Arc::make_mut(&mut then), spec, &format!("contents.{path}"));
+                }
+                resource.summary.seq += 1;
+                applied(resource, &then, &unowned);
             }
             Step::Protect { on, .. } => {
                 let summary = &mut self.live.resources.get_mut(address.as_ref().unwrap()).unwrap().summary;

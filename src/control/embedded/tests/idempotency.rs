@@ -124,11 +124,29 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
         error: Some("moved".to_owned()),
     };
     let end = ApplyEnd { id: second.id.clone(), outcome: "partial".to_owned(), lines: vec![line] };
+    // What was done is said by the write that did it, and by nobody else.
+    for outcome in ["done", "well", ""] {
+        let mut forged = end.clone();
+        outcome.clone_into(&mut forged.lines[0].outcome);
+        assert_eq!(ws.refused(&by(A), Request::ApplyEnd(forged)).code, "validation.invalid", "{outcome}");
+    }
+    let many = ApplyEnd { lines: vec![end.lines[0].clone(); 100_001], ..end.clone() };
+    assert_eq!(ws.refused(&by(A), Request::ApplyEnd(many)).code, "validation.invalid");
+    // Bytes belong to an Apply too: an open one, of the owner that acts.
+    let bytes = BlobPut { digest: Digest::of(b"x"), bytes: b"x".to_vec() };
+    for who in
+        [Context { apply: Some(second.id.clone()), ..by("acme/b") }, Context { apply: Some("apply_0".into()), ..by(A) }]
+    {
+        assert_eq!(ws.refused(&who, Request::BlobPut(bytes.clone())).code, "apply.closed");
+    }
+    let put = Context { key: None, ..within(&second.id) };
+    ws.call(&put, Request::BlobPut(bytes.clone())).unwrap();
     ws.call(&by(A), Request::ApplyEnd(end.clone())).unwrap();
     let info = get(&second.id);
     assert_eq!((info.done, info.lines.len(), info.outcome.as_deref()), (1, 2, Some("partial")));
     assert_eq!(ws.refused(&by(A), Request::ApplyEnd(end)).code, "apply.closed");
     assert_eq!(ws.refused(&within(&second.id), request).code, "apply.closed");
+    assert_eq!(ws.refused(&put, Request::BlobPut(bytes)).code, "apply.closed");
     assert_eq!(ws.owner(A).source.unwrap().commit.as_deref(), Some("c0ffee"));
     let list = Request::ApplyList(ApplyList { owner: Some(owner(A)), limit: None });
     let Response::Applies(all) = ws.call(&anyone(), list).unwrap() else { panic!() };
@@ -136,6 +154,45 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
     // A killed one is not told of for ever.
     let Response::Began(third) = ws.call(&by(A), begin(b"2")).unwrap() else { panic!() };
     assert_eq!(third.other, None);
+}
+
+#[test]
+fn the_source_last_applied_is_that_of_an_apply_that_changed_something() {
+    let ws = Ws::new();
+    let begin = |commit: &str| {
+        let request = ApplyBegin {
+            plan_digest: Digest::of(commit.as_bytes()),
+            owner: owner(A),
+            source: Source { commit: Some(commit.to_owned()), ..Source::default() },
+            addresses: vec![],
+        };
+        match ws.call(&by(A), Request::ApplyBegin(request)).unwrap() {
+            Response::Began(began) => Context { apply: Some(began.id), ..by(A) },
+            other => panic!("{other:?}"),
+        }
+    };
+    let source = || ws.owner(A).source.and_then(|s| s.commit);
+    let (old, new) = (begin("old"), begin("new"));
+    assert_eq!(source(), None);
+    let id = ws.written(&new, create(Kind::Agent, agent_body("support"), Some("support"))).id;
+    assert_eq!(source().as_deref(), Some("new"));
+    // Refused, or nothing to change, or only bytes: it has not applied anything.
+    assert!(ws.refused(&old, update(Kind::Agent, at(&id, 7), json!({"system": "old"}))).is_stale());
+    assert!(!ws.written(&old, update(Kind::Agent, at(&id, 1), json!({"name": "support"}))).changed);
+    let bytes = b"x".to_vec();
+    ws.call(&old, Request::BlobPut(BlobPut { digest: Digest::of(&bytes), bytes })).unwrap();
+    assert_eq!(source().as_deref(), Some("new"));
+    let end = |context: &Context| {
+        let id = context.apply.clone().unwrap();
+        ws.call(&by(A), Request::ApplyEnd(ApplyEnd { id, outcome: "done".to_owned(), lines: vec![] })).unwrap();
+    };
+    ws.written(&old, update(Kind::Agent, at(&id, 1), json!({"system": "old"})));
+    assert_eq!(source().as_deref(), Some("old"));
+    end(&new);
+    end(&old);
+    end(&begin("last"));
+    let state = ws.owner(A);
+    assert_eq!((state.source.unwrap().commit.as_deref(), state.seq), (Some("old"), 0));
 }
 
 #[test]
