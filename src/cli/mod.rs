@@ -74,10 +74,12 @@ fn start(printer: Arc<Printer>, environment: Environment, cli: Cli) -> Result<Ex
 }
 
 /// The threads that read and hash files: one a processor, whatever the environment asks for. Left to itself the
-/// pool would panic where the system gives no threads.
+/// pool would panic where the system gives no threads. This thread is one of them: what it frees of the files is
+/// then of use to the plan. Another one is there in any case, for work that other threads hand to the pool while
+/// this one waits.
 fn threads() -> Result<(), Failure> {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(processors);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(processors.max(2)).use_current_thread();
     pool.build_global().map_err(|e| session::no_threads(&e))
 }
 

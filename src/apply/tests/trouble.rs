@@ -225,6 +225,6 @@ async fn keys_are_the_same_in_another_run_and_differ_by_epoch_precondition_and_p
     assert_ne!(one, key(plan(vec![later]), "e1").await);
     let mut other = update("a", &[]);
     let Step::Update { spec, .. } = &mut other.step else { panic!() };
-    *spec = json!({"name": "b", "model": "m"});
+    *spec = json!({"name": "b", "model": "m"}).into();
     assert_ne!(one, key(plan(vec![other]), "e1").await);
 }

@@ -121,7 +121,7 @@ async fn spec(
         return Ok(None);
     };
     let from_wire = kinds::def(resource.kind).from_wire;
-    Ok(bodies.first().map(|b| from_wire(&b.body, &refs, b.applied.as_ref().map(|a| &a.spec))))
+    Ok(bodies.first().map(|b| from_wire(&b.body, &refs, b.applied.as_ref().map(|a| &*a.spec))))
 }
 
 /// One resource as YAML: what is live, in the form that is compared, and its coordinates.

@@ -54,11 +54,15 @@ pub fn action(verb: Verb, at: &str, about: About) -> Action {
     let spec = json!({"model": {"id": "claude-sonnet-5"}, "instructions": "a\nb\nc", "skills": []});
     let id = "live_1".to_owned();
     let step = match verb {
-        Verb::Create => Step::Create { spec, unowned: vec![], protected: false, content: None, replaces: None },
-        Verb::Replace => Step::Create { spec, unowned: vec![], protected: false, content: None, replaces: Some(id) },
+        Verb::Create => {
+            Step::Create { spec: spec.into(), unowned: vec![], protected: false, content: None, replaces: None }
+        }
+        Verb::Replace => {
+            Step::Create { spec: spec.into(), unowned: vec![], protected: false, content: None, replaces: Some(id) }
+        }
         Verb::Retire => Step::Retire { id },
-        Verb::Record => Step::Record { id, spec, unowned: vec![] },
-        _ => Step::Update { id, spec, unowned: vec![], fields: vec!["instructions".to_owned()] },
+        Verb::Record => Step::Record { id, spec: spec.into(), unowned: vec![] },
+        _ => Step::Update { id, spec: spec.into(), unowned: vec![], fields: vec!["instructions".to_owned()] },
     };
     Action {
         id: format!("{at}#{}", verb.as_str()),

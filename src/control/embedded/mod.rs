@@ -173,10 +173,16 @@ impl Embedded {
         answer.await.map_err(|_| stopped())?
     }
 
+    /// Reads on the thread that asks, where that is allowed: what a large answer leaves free is then of use to
+    /// whoever reads it, and no second thread keeps as much.
+    ///
+    /// `block_in_place` hands the other tasks of the asking thread to another one, which needs a runtime of several
+    /// threads: on a runtime of one thread it panics, so there the read goes to a thread for blocking work, and the
+    /// one thread stays free. It also panics inside of a `LocalSet`, which nothing here makes. Without a runtime
+    /// nobody else is kept waiting.
     async fn read(&self, request: Request) -> Result<Response, ControlError> {
         use tokio::runtime::{Handle, RuntimeFlavor};
         match Handle::try_current().map(|h| h.runtime_flavor()) {
-            // On the thread that asks: what a large answer leaves free is then of use to whoever reads it.
             Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| self.inner.answer(&request)),
             Ok(_) => {
                 let readers = Arc::clone(&self.inner);

@@ -269,7 +269,7 @@ fn an_owner_takes_no_agent_from_under_another_and_who_refers_to_one_that_went_ha
     };
     let Request::Create(mut c) = create(Kind::MemoryMount, body.clone(), Some("notes")) else { unreachable!() };
     c.claim.as_mut().unwrap().applied.spec =
-        (def(Kind::MemoryMount).from_wire)(&serde_json::Value::Object(body), &refs, None);
+        (def(Kind::MemoryMount).from_wire)(&serde_json::Value::Object(body), &refs, None).into();
     let mount = ws.written(&by(B), Request::Create(c)).id;
     let settled = || {
         let summary = ws.summary(B, &mount);

@@ -104,7 +104,7 @@ fn an_applied_memory_that_moved_is_drift() {
     let id = ws.store(Some(A), "answers").id;
     let mut request = contents(&ws, &id, &[("/a.md", None, "a")], &[]);
     let mut spec = applied(Kind::MemoryStore, &object(json!({"name": "answers"}))).spec;
-    spec["contents"] = json!({"/a.md": Digest::of(b"a")});
+    std::sync::Arc::make_mut(&mut spec)["contents"] = json!({"/a.md": Digest::of(b"a")});
     request.applied = Some(Applied { spec, unowned: vec![] });
     ws.written(&by(A), Request::WriteContents(request));
     let settled = ws.summary(A, &id);
@@ -126,14 +126,14 @@ fn planned(ws: &Ws, id: &str, known: &[(&str, &str)], puts: &[(&str, Option<&str
 }
 
 fn spec_of(more: &serde_json::Value) -> Applied {
-    let mut spec = applied(Kind::MemoryStore, &object(json!({"name": "answers"}))).spec;
+    let mut spec = serde_json::Value::clone(&applied(Kind::MemoryStore, &object(json!({"name": "answers"}))).spec);
     for (key, value) in more.as_object().unwrap() {
         spec[key] = value.clone();
     }
-    Applied { spec, unowned: vec![] }
+    Applied { spec: spec.into(), unowned: vec![] }
 }
 
-fn applied_to(ws: &Ws, id: &str) -> serde_json::Value {
+fn applied_to(ws: &Ws, id: &str) -> std::sync::Arc<serde_json::Value> {
     ws.loaded(A, &[id]).bodies.remove(0).applied.unwrap().spec
 }
 
@@ -204,7 +204,8 @@ fn whatever_changes_what_is_applied_moves_the_version_or_the_sequence() {
     assert_eq!((recorded.version, recorded.seq, recorded.changed), (1, 3, true));
     let skill = ws.skill(Some(A), "faq", "1");
     let content = ws.skill_files("faq", "1");
-    let applied = Some(Applied { spec: json!({"content": content.digest, "labels": {"team": "x"}}), unowned: vec![] });
+    let spec = json!({"content": content.digest, "labels": {"team": "x"}}).into();
+    let applied = Some(Applied { spec, unowned: vec![] });
     let equal = Publish { kind: Kind::Skill, at: at(&skill.id, 1), content, applied };
     let recorded = ws.written(&by(A), Request::Publish(equal));
     assert_eq!((recorded.version, recorded.seq, recorded.changed), (1, 2, true));

@@ -304,3 +304,29 @@ fn one_that_lets_nobody_read_is_waited_for_too() {
     let on_wait = std::sync::Arc::new(move || drop(other.lock().unwrap().take()));
     assert!(Embedded::open(&path, EmbeddedOptions { on_wait, ..EmbeddedOptions::seeded(9) }).is_ok());
 }
+
+#[test]
+fn a_read_is_answered_in_every_kind_of_runtime() {
+    use std::sync::Arc;
+    use tokio::runtime::Builder;
+    let Ws { embedded, folder: _folder, .. } = Ws::new();
+    let embedded = Arc::new(embedded);
+    let read = || {
+        let embedded = Arc::clone(&embedded);
+        async move {
+            let request = Request::Owner(OwnerOf { owner: "acme/a".parse().unwrap() });
+            matches!(embedded.call(&Context::default(), request).await, Ok(Response::Owner(_)))
+        }
+    };
+    let one = Builder::new_current_thread().build().unwrap();
+    assert!(one.block_on(read()));
+    assert!(one.block_on(async { tokio::spawn(read()).await.unwrap() }), "a task of its one thread");
+    let several = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    assert!(several.block_on(read()));
+    assert!(several.block_on(async { tokio::spawn(read()).await.unwrap() }), "a task of a worker");
+    assert!(several.block_on(async { tokio::join!(read(), read()) == (true, true) }), "side by side in a task");
+    // No runtime at all.
+    let mut alone = Box::pin(read());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert_eq!(alone.as_mut().poll(&mut context), std::task::Poll::Ready(true));
+}
