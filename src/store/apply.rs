@@ -1,5 +1,7 @@
 //! Applies and their receipt lines.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::model::op::{ApplyBegin, ApplyInfo, ReceiptLine};
@@ -22,6 +24,7 @@ fn read(r: &Row<'_>) -> rusqlite::Result<ApplyInfo> {
         outcome: r.get(7)?,
         done: r.get(8)?,
         lines: Vec::new(),
+        specs: BTreeMap::new(),
     })
 }
 

@@ -19,13 +19,7 @@ pub(super) fn begin(tx: &Tx<'_>, request: &ApplyBegin) -> Result<Effect> {
     let other = apply::open_of(tx.conn, &request.owner)?;
     let id = tx.id("apply_");
     apply::begin(tx.conn, &id, &tx.context.actor, &tx.now, request)?;
-    Ok(Effect {
-        response: Response::Began(Began { id: id.clone(), other }),
-        resource: Some(id),
-        fields: Vec::new(),
-        spec: None,
-        changed: true,
-    })
+    Ok(Effect::beside(Response::Began(Began { id: id.clone(), other }), id, true))
 }
 
 /// Ends an Apply with the lines of actions that wrote nothing.
@@ -46,13 +40,7 @@ pub(super) fn end(tx: &Tx<'_>, request: &ApplyEnd) -> Result<Effect> {
     let mut record = owner::get(tx.conn, &owner)?.unwrap_or_default();
     record.digest = Some(snapshot::owner_digest(tx.conn, &owner)?);
     owner::put(tx.conn, &owner, &record)?;
-    Ok(Effect {
-        response: Response::Done,
-        resource: Some(request.id.clone()),
-        fields: Vec::new(),
-        spec: None,
-        changed: true,
-    })
+    Ok(Effect::beside(Response::Done, request.id.clone(), true))
 }
 
 /// A line of what was done comes with the write that did it, in one transaction; nobody may say so afterwards.

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::control::embedded::error::{Result, archived, conflict, invalid, owned_elsewhere, owner_required, stale};
 use crate::control::embedded::rights;
-use crate::control::embedded::write::{Effect, Tx};
+use crate::control::embedded::write::{Effect, Stand, Tx};
 use crate::control::embedded::{digests, update};
 use crate::model::config::Policy;
 use crate::model::kinds::Applied;
 use crate::model::op::{Authoring, Claim, Protect, Record, Response, SetPolicy, Transfer, Written};
-use crate::model::{Address, Owner};
+use crate::model::{Address, Digest, Owner};
 use crate::store::resource::{self, Resource, State};
 use crate::store::{owner, resource as rows};
 
@@ -114,6 +114,12 @@ pub(super) fn set_policy(tx: &Tx<'_>, request: &SetPolicy) -> Result<Effect> {
     if record.seq != *seq {
         return Err(stale(format!("the record of {owner} is at {}, not {seq}", record.seq), record.seq));
     }
+    let stand = |record: &owner::Record| Stand {
+        version: Some(record.seq),
+        body: record.policy.as_ref().map(Digest::of_json),
+        ..Stand::default()
+    };
+    let before = stand(&record);
     let changed = record.policy.as_ref() != Some(policy);
     if changed {
         record.policy = Some(Policy::clone(policy));
@@ -128,9 +134,16 @@ pub(super) fn set_policy(tx: &Tx<'_>, request: &SetPolicy) -> Result<Effect> {
         changed,
         replayed: false,
         moved: false,
+        spec: None,
     };
-    let response = Response::Written(written);
-    Ok(Effect { response, resource: None, fields: vec!["policy".to_owned()], spec: None, changed })
+    Ok(Effect {
+        response: Response::Written(written),
+        resource: None,
+        fields: vec!["policy".to_owned()],
+        before: Some(before),
+        after: stand(&record),
+        changed,
+    })
 }
 
 /// A resource at its version and authoring sequence.

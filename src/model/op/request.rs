@@ -442,7 +442,7 @@ pub struct ReceiptLine {
     /// Id or number of the immutable version that it made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<String>,
-    /// Digest of the spec that is applied now.
+    /// Digest of the spec that is applied now; of a retirement or release, of the one that went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Digest>,
     /// Why not.

@@ -171,8 +171,8 @@ fn an_update_of_a_store_leaves_what_is_applied_of_its_memories() {
     let mut world = World::of(&desired);
     world.remember("MemoryStore/s", "/u/a", Some("2"), Api);
     desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "2"), ("/u/b", "2")]);
-    let spec = &mut desired.resources.get_mut(&address("MemoryStore/s")).unwrap().spec;
-    std::sync::Arc::make_mut(spec)["description"] = json!("told");
+    let spec = std::sync::Arc::make_mut(&mut desired.resources.get_mut(&address("MemoryStore/s")).unwrap().spec);
+    spec["description"] = json!("told");
     let plan = world.plan(&desired);
     assert_eq!(ids(&plan), ["MemoryStore/s#update", "MemoryStore/s#record", "MemoryStore/s#publish"]);
     let Step::Update { spec, .. } = &plan.actions[0].step else { panic!() };

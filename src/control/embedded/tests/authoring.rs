@@ -306,6 +306,50 @@ fn an_owner_takes_no_agent_from_under_another_and_who_refers_to_one_that_went_ha
 }
 
 #[test]
+fn a_fact_tells_coordinates_and_digests_before_and_after() {
+    let ws = Ws::new();
+    let support = Some(address(Kind::Agent, "support"));
+    let id = ws.agent(Some(A), "support").id;
+    ws.written(&by(A), edit(&id, 1, "two"));
+    let request =
+        Transfer { at: authoring(&id, 2, 1), from: owner(A), to: owner(B), address: address(Kind::Agent, "helpdesk") };
+    ws.written(&by(A), Request::Transfer(request));
+    ws.written(&by(B), retire(Kind::Agent, at(&id, 2)));
+    let facts = ws.facts(&id);
+    let [made, edited, moved, gone] = facts.as_slice() else { panic!("{facts:?}") };
+    assert_eq!((&made.address, made.from_version, made.version, made.before), (&support, None, Some(1), None));
+    assert_eq!(
+        (edited.address.clone(), edited.from_version, edited.made.as_deref()),
+        (support.clone(), Some(1), Some("2"))
+    );
+    assert!(edited.before == made.after && edited.after != edited.before && edited.after.is_some());
+    assert_eq!((&moved.address, &moved.to_owner), (&support, &Some(owner(B))));
+    assert_eq!(moved.to_address, Some(address(Kind::Agent, "helpdesk")));
+    assert!(moved.before.is_some() && moved.after.is_some());
+    assert_eq!((gone.address.clone(), gone.before, gone.after), (moved.to_address.clone(), edited.after, None));
+    assert_eq!(gone.to_owner, None);
+
+    let skill = ws.skill(Some(A), "faq", "1");
+    let content = ws.skill_files("faq", "2");
+    let wanted = content.digest;
+    let next = Request::Publish(Publish { kind: Kind::Skill, at: at(&skill.id, 1), content, applied: None });
+    let next = ws.written(&by(A), next);
+    let fact = ws.facts(&skill.id).pop().unwrap();
+    assert_eq!((fact.made, fact.after), (next.made, Some(wanted)));
+    assert!(fact.before.is_some() && fact.before != fact.after);
+
+    ws.track(A);
+    let list = AuditList { owner: Some(owner(A)), ..AuditList::default() };
+    let Response::Audit(all) = ws.call(&anyone(), Request::AuditList(list)).unwrap() else { panic!() };
+    let policy = all.last().unwrap();
+    assert_eq!(
+        (policy.operation.as_str(), policy.from_version, policy.version),
+        ("authoring.policy", Some(0), Some(1))
+    );
+    assert!(policy.before.is_none() && policy.after.is_some());
+}
+
+#[test]
 fn the_policy_has_its_own_sequence() {
     let ws = Ws::new();
     ws.track(A);

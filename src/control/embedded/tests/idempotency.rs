@@ -106,7 +106,11 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
     };
     let info = get(&first.id);
     assert_eq!((info.done, info.lines.len(), info.lines[0].id.as_ref()), (1, 1, Some(&made.id)));
-    assert_eq!(info.lines[0].spec, ws.summary(A, &made.id).applied_digest);
+    // The line names the spec by a digest under which it can be read, and so does the answer.
+    let spec = info.lines[0].spec.unwrap();
+    assert_eq!((made.spec, Digest::of_json(&info.specs[&spec.to_string()])), (Some(spec), spec));
+    let applied_now = ws.loaded(A, &[&made.id]).bodies.remove(0).applied.unwrap().spec;
+    assert_eq!(info.specs[&spec.to_string()], *applied_now);
 
     // It was killed here. The next one is told, and its receipt is complete.
     let Response::Began(second) = ws.call(&by(A), begin(b"1")).unwrap() else { panic!() };
@@ -154,6 +158,40 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
     // A killed one is not told of for ever.
     let Response::Began(third) = ws.call(&by(A), begin(b"2")).unwrap() else { panic!() };
     assert_eq!(third.other, None);
+}
+
+#[test]
+fn a_line_of_what_went_names_the_spec_that_went() {
+    let ws = Ws::new();
+    let id = ws.agent(Some(A), "support").id;
+    let applied = ws.loaded(A, &[&id]).bodies.remove(0).applied.unwrap();
+    let spec = Digest::of_json(&applied.spec);
+    let request = ApplyBegin {
+        plan_digest: Digest::of(b"1"),
+        owner: owner(A),
+        source: Source::default(),
+        addresses: vec![address(Kind::Agent, "support")],
+    };
+    let Response::Began(began) = ws.call(&by(A), Request::ApplyBegin(request)).unwrap() else { panic!() };
+    let within = |action: &str, key: &str| Context {
+        apply: Some(began.id.clone()),
+        action: Some(action.to_owned()),
+        ..keyed(A, key)
+    };
+    // Not in `unowned` alone: the digest of a line is that of the whole document.
+    let applied = Applied { unowned: vec!["description".to_owned()], ..applied };
+    let record = Record { at: Authoring { at: at(&id, 1), seq: 1 }, applied };
+    let done = ws.written(&within("Agent/support#record", "r"), Request::Record(record));
+    assert_eq!(done.spec, Some(spec));
+    let gone = retire(Kind::Agent, at(&id, 1));
+    let done = ws.written(&within("Agent/support#retire", "d"), gone.clone());
+    assert_eq!(done.spec, Some(spec));
+    assert_eq!(ws.written(&within("Agent/support#retire", "d"), gone).spec, Some(spec), "a replay too");
+    let Response::Apply(info) = ws.call(&anyone(), Request::ApplyGet(GetId { id: began.id.clone() })).unwrap() else {
+        panic!()
+    };
+    assert_eq!(info.lines.iter().map(|l| l.spec).collect::<Vec<_>>(), [Some(spec), Some(spec)]);
+    assert_eq!(info.specs.keys().collect::<Vec<_>>(), [&spec.to_string()]);
 }
 
 #[test]

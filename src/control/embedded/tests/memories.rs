@@ -126,7 +126,7 @@ fn planned(ws: &Ws, id: &str, known: &[(&str, &str)], puts: &[(&str, Option<&str
 }
 
 fn spec_of(more: &serde_json::Value) -> Applied {
-    let mut spec = (*applied(Kind::MemoryStore, &object(json!({"name": "answers"}))).spec).clone();
+    let mut spec = serde_json::Value::clone(&applied(Kind::MemoryStore, &object(json!({"name": "answers"}))).spec);
     for (key, value) in more.as_object().unwrap() {
         spec[key] = value.clone();
     }
@@ -204,7 +204,8 @@ fn whatever_changes_what_is_applied_moves_the_version_or_the_sequence() {
     assert_eq!((recorded.version, recorded.seq, recorded.changed), (1, 3, true));
     let skill = ws.skill(Some(A), "faq", "1");
     let content = ws.skill_files("faq", "1");
-    let applied = Some(Applied { spec: json!({"content": content.digest, "labels": {"team": "x"}}).into(), unowned: vec![] });
+    let spec = json!({"content": content.digest, "labels": {"team": "x"}}).into();
+    let applied = Some(Applied { spec, unowned: vec![] });
     let equal = Publish { kind: Kind::Skill, at: at(&skill.id, 1), content, applied };
     let recorded = ws.written(&by(A), Request::Publish(equal));
     assert_eq!((recorded.version, recorded.seq, recorded.changed), (1, 2, true));
