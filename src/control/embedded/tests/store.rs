@@ -296,7 +296,9 @@ fn one_that_lets_nobody_read_is_waited_for_too() {
     let path = ws.path();
     drop(ws.embedded);
     let other = rusqlite::Connection::open(&path).unwrap();
-    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version = 1; COMMIT").unwrap();
+    let version: u32 = other.query_row("PRAGMA user_version", [], |r| r.get(0)).unwrap();
+    let write = format!("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version = {version}; COMMIT");
+    other.execute_batch(&write).unwrap();
     assert_eq!(code(&path), "store.locked");
     let other = std::sync::Mutex::new(Some(other));
     let on_wait = std::sync::Arc::new(move || drop(other.lock().unwrap().take()));
