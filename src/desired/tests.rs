@@ -397,5 +397,5 @@ fn an_own_resource_named_the_long_way_is_an_own_resource() {
     let spec = |d: &Option<Desired>| d.as_ref().unwrap().resources[&Address::new(Kind::Agent, "x")].spec.clone();
     assert_eq!(spec(&short), spec(&long));
     let (_, found) = of("'a:Agent/none'");
-    assert_eq!(found.0.iter().map(|d| d.code.code).collect::<Vec<_>>(), ["reference.dangling"]);
+    assert_eq!(found.0.iter().map(|d| d.code.code).collect::<Vec<_>>(), ["desired.dangling"]);
 }
