@@ -279,8 +279,10 @@ fn references_of_other_owners() {
     assert_eq!(plan.ids.0["acme/legal:Skill/tone"], "skill_7");
     assert_eq!(plan.ids.0[&format!("acme/legal:Skill/tone@{content}")], "skver_1");
     // one that is in use and is archived later is told of, and nothing else
-    let mut later = World::of(&desired);
+    let mut later = World::new();
     later.live.resolved = world.live.resolved.clone();
+    let first = later.plan(&desired);
+    later.apply(&first);
     later.live.resolved.get_mut("skill_7").unwrap().archived = true;
     let told = later.plan(&desired);
     assert_eq!(only(&told), ("plan.reference_archived", Effect::Note, "Agent/a".into()));
