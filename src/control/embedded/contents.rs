@@ -97,7 +97,7 @@ fn with_paths(before: &Applied, sent: &Applied, request: &WriteContents) -> Appl
             None => drop(contents.remove(path)),
         }
     }
-    digests::set_contents(std::sync::Arc::make_mut(&mut applied.spec), contents);
+    digests::set_contents(&mut applied.spec, contents);
     applied
 }
 

@@ -58,7 +58,7 @@ pub(super) fn update(tx: &Tx<'_>, request: &Update) -> Result<Effect> {
 fn but_contents(kind: Kind, sent: &Applied, before: &Applied) -> Applied {
     let mut applied = sent.clone();
     if kind == Kind::MemoryStore {
-        digests::set_contents(std::sync::Arc::make_mut(&mut applied.spec), digests::contents_of(&before.spec));
+        digests::set_contents(&mut applied.spec, digests::contents_of(&before.spec));
     }
     applied
 }
