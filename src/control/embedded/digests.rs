@@ -110,8 +110,8 @@ pub(super) fn contents_of(spec: &Value) -> Object {
 }
 
 /// Sets the `contents` of a canonical form; none where they are empty, as canonical forms have it.
-pub(super) fn set_contents(spec: &mut Value, contents: Object) {
-    match spec {
+pub(super) fn set_contents(spec: &mut Arc<Value>, contents: Object) {
+    match Arc::make_mut(spec) {
         Value::Object(map) if contents.is_empty() => drop(map.remove("contents")),
         Value::Object(map) => drop(map.insert("contents".to_owned(), Value::Object(contents))),
         _ => {}
