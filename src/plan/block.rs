@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::diag::codes::plan as codes;
 use crate::live::Live;
-use crate::model::kinds::{Ref, Selector, Target};
+use crate::model::kinds::{self, Ref, Selector, Target};
 use crate::model::op::Resolved;
 use crate::model::{Address, Digest};
 use crate::plan::compare::{Delta, State};
@@ -122,6 +122,12 @@ fn is_impossible(delta: &Delta<'_>, out: &mut Gathered) -> bool {
             .at = Some(delta.item.place(field));
         return true;
     }
+    if delta.item.body().is_none() && !delta.item.wanted.unowned.is_empty() {
+        let message =
+            format!("{address}: a new resource would take its place, and what is not owned of it was not read");
+        out.find(&codes::NOT_READ, Effect::Error, Some(address), message).at(delta.item.wanted);
+        return true;
+    }
     if delta.holds() {
         let message = format!("{address}: a new resource would take its place, and what moved live would be lost");
         out.find(&codes::REPLACE_HELD, Effect::Blocks, Some(address), message)
@@ -144,6 +150,8 @@ impl World<'_> {
     fn reaches(&self, delta: &Delta<'_>, r: &Ref, out: &mut Gathered) -> bool {
         match &r.target {
             Target::Own(address) => self.own(delta, r, address, out),
+            // It is live already, and stays.
+            Target::Id(..) if kinds::is_unowned(&delta.item.wanted.unowned, r.field) => true,
             Target::Foreign(..) | Target::Id(..) => self.foreign(delta, r, out),
         }
     }

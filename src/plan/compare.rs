@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::desired::Desired;
 use crate::live::{Live, LiveBody};
-use crate::model::kinds::{Change, Default_, Field, List, Ref};
+use crate::model::kinds::{Change, Default_, Field, List, Ref, is_unowned};
 use crate::model::{Address, Owner};
 use crate::plan::item::{self, Item, Users};
 use crate::plan::memory::{self, Memories};
@@ -170,7 +170,8 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         (Some(body), false) => compared(item, body, reverts, &desired.owner),
     };
     out.protect = (item.wanted.protected != live.summary.protected).then_some(item.wanted.protected);
-    out.follow.extend(item.stale.iter().map(|(field, _)| *field));
+    let ours = |field: &str| !is_unowned(&item.wanted.unowned, field);
+    out.follow.extend(item.stale.iter().map(|(field, _)| *field).filter(|f| ours(f)));
     out
 }
 
@@ -215,9 +216,6 @@ impl<'a> Three<'a, '_> {
     fn keys(&self, field: &'static Field, out: &mut Vec<FieldDelta<'a>>) {
         let map = |v: &'a Value| v.get(field.name).and_then(Value::as_object);
         let maps = [map(&self.item.spec), map(self.applied), map(self.live)];
-        if self.item.wanted.unowned.iter().any(|u| u == field.name) {
-            return;
-        }
         let keys: BTreeSet<&'a String> = maps.iter().flatten().flat_map(|m| m.keys()).collect();
         for key in keys {
             let values = maps.map(|m: Option<&'a Map<String, Value>>| m.and_then(|m| m.get(key)));
@@ -233,10 +231,10 @@ impl<'a> Three<'a, '_> {
         server_chooses: bool,
         out: &mut Vec<FieldDelta<'a>>,
     ) {
-        if (wanted == applied && applied == live) || self.item.wanted.unowned.contains(&path) {
+        if (wanted == applied && applied == live) || is_unowned(&self.item.wanted.unowned, &path) {
             return;
         }
-        if self.was_unowned.contains(&path) {
+        if is_unowned(self.was_unowned, &path) {
             // Owned again since now: held where live differs, not put back.
             applied = wanted;
             if wanted == live {
@@ -287,7 +285,8 @@ pub(super) fn follow_replaced(deltas: &mut [Delta<'_>], users: &Users<'_>, live:
         for (user, r) in users.get(address).into_iter().flatten() {
             let Some(delta) = index.get(user).and_then(|i| deltas.get_mut(*i)) else { continue };
             let kept = |f: &FieldDelta<'_>| matches!(f.outcome, Outcome::Held | Outcome::Conflict);
-            let stays = delta.fields.iter().any(|f| f.field.name == r.field && kept(f));
+            let stays = delta.fields.iter().any(|f| f.field.name == r.field && kept(f))
+                || is_unowned(&delta.item.wanted.unowned, r.field);
             if stays || delta.is_create() || only.is_some_and(|o| o != *user) {
                 continue;
             }

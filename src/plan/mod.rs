@@ -37,7 +37,7 @@ pub use check::check;
 pub use digest::{action_digest, digest};
 pub use exit::exit_code;
 pub use file::{MOST_BYTES, PlanFileError, read, write};
-pub use item::wanted_digest;
+pub use item::{may_be_replaced_along, wanted_digest};
 use scope::Pattern;
 pub use scope::Scope;
 pub use standing::SourceRelation;

@@ -293,3 +293,52 @@ fn a_changed_prompt_points_to_its_first_changed_line() {
     assert_eq!(at("one\n2\nthree", 0, 0), "agents/a.md:7:1");
     assert_eq!(at("one\n2\nthree", 40, 60), "agents/a.md:6:3");
 }
+
+#[test]
+fn a_replacement_leaves_what_is_not_owned_as_it_is_live() {
+    let environment = |text: &str, config: &str| json!({"name": "e", "description": text, "config": {"type": config}});
+    for (ours, theirs) in [("one", json!("theirs")), ("two", json!("theirs")), ("two", Value::Null)] {
+        let mut desired = project();
+        let wanted = desired.put("Environment/e", &environment("one", "cloud"));
+        wanted.spec["labels"] = json!({"a": "1", "b": "1"});
+        wanted.unowned = vec!["description".into(), "labels.b".into()];
+        let mut world = World::of(&desired);
+        world.outside("Environment/e", "description", theirs.clone());
+        world.outside("Environment/e", "labels.b", json!("9"));
+        let wanted = desired.put("Environment/e", &environment(ours, "self_hosted"));
+        wanted.spec["labels"] = json!({"a": "2", "b": "2"});
+        wanted.unowned = vec!["description".into(), "labels.b".into()];
+        let plan = world.plan(&desired);
+        assert_eq!(ids(&plan)[0], "Environment/e#replace");
+        world.apply(&plan);
+        let live = world.body("Environment/e").live.clone();
+        assert_eq!(live.get("description").cloned().unwrap_or_default(), theirs);
+        assert_eq!(live["labels"], json!({"a": "2", "b": "9"}));
+        assert!(world.plan(&desired).actions.is_empty());
+    }
+}
+
+#[test]
+fn a_mount_made_anew_for_its_tree_keeps_what_is_not_owned() {
+    let mut desired = project();
+    desired.put_files("FileTree/t", files(&[("a", "1")]));
+    desired.put_agent("a", "i", &[]);
+    let mount =
+        |text: &str| json!({"agent": "a", "file_tree": "t", "mount_path": "/workspace/t", "instructions": text});
+    desired.put("FileTreeMount/m", &mount("ours")).unowned = vec!["instructions".into()];
+    let mut world = World::of(&desired);
+    world.outside("FileTreeMount/m", "instructions", json!("theirs"));
+    let git = json!({"kind": "git", "ref": "main"});
+    world.body("FileTree/t").applied.spec["source"] = git.clone();
+    world.outside("FileTree/t", "source", git);
+    // Nothing of the mount differs, so a snapshot would not read it.
+    let lean = crate::plan::plan(&desired, &world.snapshot(&desired), &options());
+    assert_eq!(ids(&lean)[..2], ["FileTree/t#replace", "FileTreeMount/m#replace"]);
+    let Step::Create { spec, .. } = &lean.actions[1].step else { panic!() };
+    assert_eq!(spec["instructions"], "theirs");
+    // And what was not read is not overwritten.
+    world.get("FileTreeMount/m").body = None;
+    let plan = world.plan(&desired);
+    assert!(codes(&plan).contains(&"plan.not_read"), "{:?}", plan.findings);
+    assert!(!plan.applyable);
+}

@@ -219,9 +219,14 @@ impl World {
     /// Leaves out the bodies where digests say that nothing differs, as a snapshot does.
     pub(super) fn snapshot(&self, desired: &Desired) -> Live {
         let mut live = self.live.clone();
+        let equal = |address: &Address| {
+            let Some(wanted) = desired.resources.get(address).map(plan::wanted_digest) else { return false };
+            let summary = self.live.resources.get(address).map(|r| &r.summary);
+            summary.is_some_and(|s| s.live_digest == Some(wanted) && s.applied_digest == Some(wanted))
+        };
         for (address, resource) in &mut live.resources {
-            let wanted = desired.resources.get(address).map(plan::wanted_digest);
-            if wanted.is_some() && resource.summary.live_digest == wanted && resource.summary.applied_digest == wanted {
+            let along = || plan::may_be_replaced_along(&desired.resources[address], |to| !equal(to));
+            if equal(address) && !along() {
                 resource.body = None;
             }
         }
