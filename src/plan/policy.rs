@@ -91,10 +91,19 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
                 finding.fix(format!("add to checkfu.yaml:\nremoved:\n  - {{address: {address}}}"));
             }
         }
-        if summary.protected && !r.superseded {
-            let message = format!("{address} is protected");
-            out.find(&codes::PROTECTED, Effect::Refuses, Some(address), message)
-                .fix("declare it, take it out of `policy.protect`, and apply that first");
+        // One that was superseded before has no address by which it could be unprotected.
+        if summary.protected && (!r.superseded || r.after.is_some()) {
+            let (message, fix) = match &r.after {
+                Some(_) => (
+                    format!("{address} is protected, and a new resource would take its place"),
+                    "take it out of `policy.protect` and apply that first, with nothing else changed",
+                ),
+                None => (
+                    format!("{address} is protected"),
+                    "declare it, take it out of `policy.protect`, and apply that first",
+                ),
+            };
+            out.find(&codes::PROTECTED, Effect::Refuses, Some(address), message).fix(fix);
         }
         let others = case.live.referrers.get(&summary.id).into_iter().flatten();
         let mut others: Vec<String> =
@@ -175,10 +184,11 @@ fn shares(case: &Case<'_>, actions: &[Action]) -> (Vec<Share>, usize) {
     for r in case.live.resources.values().filter(is_live) {
         *live.entry(r.summary.kind).or_default() += 1;
     }
-    let counted = || case.retired.iter().filter(|r| !r.superseded && !r.gone && !allowed(r.address));
+    // What is replaced goes too: it counts in all, not for the share of its kind, of which there are as many after.
+    let counted = || case.retired.iter().filter(|r| !r.gone && !allowed(r.address));
     let mut out = Vec::new();
     for (kind, before) in live {
-        let gone = counted().filter(|r| r.live.summary.kind == kind).count();
+        let gone = counted().filter(|r| !r.superseded && r.live.summary.kind == kind).count();
         out.push(Share { what: format!("resources of kind {kind}"), address: None, before, gone });
     }
     let mut memories = 0;
@@ -197,7 +207,9 @@ fn shares(case: &Case<'_>, actions: &[Action]) -> (Vec<Share>, usize) {
                 memories += gone;
                 ("memories", store.map_or(0, |m| m.live), gone)
             }
-            Step::Publish { .. } => ("files", delta.item.body().map_or(0, |b| b.entries.len()), removed()),
+            Step::Publish { .. } | Step::Create { replaces: Some(_), .. } => {
+                ("files", delta.item.body().map_or(0, |b| b.entries.len()), removed())
+            }
             _ => continue,
         };
         out.push(Share { what: format!("{what} of {address}"), address: Some(address.clone()), before, gone });

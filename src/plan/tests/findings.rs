@@ -196,6 +196,43 @@ fn protected_and_referred_are_never_allowed() {
     assert_eq!(refusing[1].message, "Skill/s01 is used by Agent agent_9, acme/billing:Agent/billing");
 }
 
+/// A skill of `n` files, shown under a name.
+fn shown(desired: &mut Desired, name: &str, text: &str, n: usize) {
+    let texts: Vec<String> = (0..n).map(|i| format!("f{i:02}")).collect();
+    let set = files(&texts.iter().map(|t| (t.as_str(), t.as_str())).collect::<Vec<_>>());
+    let spec = json!({"content": set.digest, "display_name": text});
+    desired.put(name, &spec).content = Some((set, name.to_owned()));
+}
+
+#[test]
+fn a_replacement_is_held_against_every_rule() {
+    let mut desired = project();
+    shown(&mut desired, "Skill/s", "Old", 31);
+    let mut world = World::of(&desired);
+    shown(&mut desired, "Skill/s", "New", 1);
+    let plan = world.plan(&desired);
+    assert_eq!(only(&plan), ("plan.retire", Effect::Refuses, "Skill/s".into()));
+    assert!(plan.findings[0].message.starts_with("30 of 31 files of Skill/s would go"));
+    assert!(world.plan_with(&desired, &allow(&["retire=Skill/s"])).applyable);
+    // protected: also where the same plan would unprotect it
+    world.get("Skill/s").summary.protected = true;
+    for protected in [true, false] {
+        shown(&mut desired, "Skill/s", "New", 31);
+        desired.resources.get_mut(&address("Skill/s")).unwrap().protected = protected;
+        let plan = world.plan_with(&desired, &allow(&["retire"]));
+        assert_eq!(only(&plan), ("plan.protected", Effect::Refuses, "Skill/s".into()));
+    }
+    // and in all: 21 old ones would go
+    let (mut old, mut new) = (project(), project());
+    for i in 0..21 {
+        shown(&mut old, &format!("Skill/s{i}"), "Old", 1);
+        shown(&mut new, &format!("Skill/s{i}"), "New", 1);
+    }
+    let plan = World::of(&old).plan(&new);
+    assert_eq!(only(&plan), ("plan.retire", Effect::Refuses, String::new()));
+    assert_eq!(plan.findings[0].message, "21 resources and memories would go, and the limit is 20");
+}
+
 #[test]
 fn a_name_that_nobody_owns() {
     let mut desired = project();
