@@ -12,7 +12,7 @@ use crate::model::{Address, Digest};
 use crate::plan::compare::{Delta, State};
 use crate::plan::item::{Item, Users};
 use crate::plan::retire::Retired;
-use crate::plan::{Effect, Gathered, taken};
+use crate::plan::{Effect, Gathered, room, taken};
 
 /// What blocking is decided over.
 pub(super) struct Field<'a> {
@@ -24,7 +24,7 @@ pub(super) struct Field<'a> {
 }
 
 /// The addresses that get no action: in conflict, gone, in error, or a dependent of such a one.
-pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address> {
+pub(super) fn blocked<'a>(over: &Field<'a>, out: &mut Gathered) -> BTreeSet<Address> {
     let Field { deltas, users, .. } = over;
     let mut roots: Vec<&Address> = Vec::new();
     for delta in *deltas {
@@ -50,15 +50,22 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
     blocked.extend(spread(&dangling, users));
     let going = over.retired.iter().filter(|r| !r.superseded).map(|r| r.address).collect();
     let mut waits: BTreeMap<&Address, &Address> = BTreeMap::new();
+    let mut stuck = Vec::new();
     loop {
         let more = taken::waiting(deltas, over.items, over.live, &going, &blocked);
+        if !more.is_empty() {
+            blocked.extend(spread(&more.iter().map(|(who, _)| *who).collect::<Vec<_>>(), users));
+            waits.extend(more);
+            continue;
+        }
+        let more = room::play(over, &blocked).tell(out);
         if more.is_empty() {
             break;
         }
-        blocked.extend(spread(&more.iter().map(|(who, _)| *who).collect::<Vec<_>>(), users));
-        waits.extend(more);
+        blocked.extend(spread(&more, users));
+        stuck.extend(more);
     }
-    let is_root: BTreeSet<&Address> = roots.iter().chain(&dangling).copied().collect();
+    let is_root: BTreeSet<&Address> = roots.iter().chain(&dangling).chain(&stuck).copied().collect();
     for delta in deltas.iter().filter(|d| blocked.contains(d.address()) && !d.is_same()) {
         out.notes.blocked.push(delta.address().clone());
         if !is_root.contains(delta.address()) {

@@ -24,6 +24,7 @@ mod order;
 mod policy;
 mod record;
 mod retire;
+mod room;
 mod scope;
 mod selectors;
 mod standing;
@@ -172,10 +173,8 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
     hold::report(&deltas, &mut out);
     let mut retired = retire::candidates(all, live, &scope);
-    let blocked = block::blocked(
-        &block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired },
-        &mut out,
-    );
+    let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired };
+    let blocked = block::blocked(&field, &mut out);
     retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (live, &desired.owner), &mut out);
 
     let mut drafts = Vec::new();
@@ -185,7 +184,9 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
         building.drafts(delta, &mut drafts);
     }
     actions::retirements(&retired, &mut drafts);
-    edges::connect(&mut drafts, &items, &retired, live, &mut out);
+    let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired };
+    let handovers = room::play(&field, &blocked).handovers();
+    edges::connect(&mut drafts, &edges::Around { items: &items, retired: &retired, live, handovers }, &mut out);
     capability::describe(&mut drafts, &items, &retired);
     let actions = order::order(drafts);
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::world::*;
 use crate::model::op::{Referrer, Resolved};
-use crate::plan::{Cause, FileVerb, Precondition, Step, Verb};
+use crate::plan::{Cause, Effect, FileVerb, Precondition, Step, Verb, exit_code};
 
 #[test]
 fn a_skill_that_two_pin_and_one_follows() {
@@ -185,6 +185,101 @@ fn a_retirement_that_makes_room_goes_first() {
     desired.put("MemoryMount/m7", &mount("s7", "/mnt/s7"));
     let plan = world.plan(&desired);
     assert_eq!(ids(&plan), ["MemoryMount/m0#retire", "MemoryMount/m7#create"]);
+}
+
+/// Agents with mounts, each `(mount, agent)`, all of one store.
+fn mounted(mounts: &[(String, &str)]) -> crate::desired::Desired {
+    let mut desired = project();
+    for agent in ["a", "b", "c"] {
+        desired.put_agent(agent, "i", &[]);
+    }
+    desired.put_store("s", &[], &[]);
+    for (mount, agent) in mounts {
+        let spec = json!({"agent": agent, "memory_store": "s", "mount_path": format!("/{mount}")});
+        desired.put(&format!("MemoryMount/{mount}"), &spec);
+    }
+    desired
+}
+
+/// `x0`, `x1` …, `n` of them on one agent.
+fn full<'a>(letter: &str, agent: &'a str, n: usize) -> Vec<(String, &'a str)> {
+    (0..n).map(|i| (format!("{letter}{i}"), agent)).collect()
+}
+
+#[test]
+fn a_mount_that_comes_from_another_agent_waits_for_room() {
+    // one goes for good, and one comes from `a`
+    let mounts = [full("n", "b", 8), vec![("m".into(), "a")]].concat();
+    let mut world = World::of(&mounted(&mounts));
+    let mut next = mounts.clone();
+    next.remove(2);
+    next.last_mut().unwrap().1 = "b";
+    let desired = mounted(&next);
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan)[..2], ["MemoryMount/n2#retire", "MemoryMount/m#replace"]);
+    assert_eq!(plan.actions[1].depends_on, ["MemoryMount/n2#retire"]);
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+    // one leaves for `a`, and a new one comes, and one from `c`
+    let mounts = [full("n", "b", 8), vec![("m".into(), "c")]].concat();
+    let mut world = World::of(&mounted(&mounts));
+    let mut next = mounts.clone();
+    (next[0].1, next[1].1, next[8].1) = ("a", "a", "b");
+    next.push(("k".into(), "b"));
+    let desired = mounted(&next);
+    let plan = world.plan(&desired);
+    world.apply(&plan);
+    let needs = |id: &str| plan.actions.iter().find(|a| a.id == id).unwrap().depends_on.clone();
+    let mut handed = [needs("MemoryMount/m#replace"), needs("MemoryMount/k#create")].concat();
+    handed.sort();
+    assert_eq!(handed, ["MemoryMount/n0#replace", "MemoryMount/n1#replace"]);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn full_agents_exchange_mounts_only_where_one_has_room() {
+    for (of_a, effect) in [(8, Some(Effect::Blocks)), (7, None)] {
+        let mounts = [full("m", "a", of_a), full("n", "b", 8)].concat();
+        let mut world = World::of(&mounted(&mounts));
+        let mut next = mounts.clone();
+        next[0].1 = "b";
+        next.last_mut().unwrap().1 = "a";
+        let desired = mounted(&next);
+        let plan = world.plan(&desired);
+        assert_eq!(plan.findings.iter().map(|f| f.effect).next(), effect, "{of_a}");
+        assert_eq!(exit_code(&plan), if effect.is_some() { 4 } else { 2 });
+        world.apply(&plan);
+        assert!(world.plan(&desired).actions.is_empty());
+        if effect.is_none() {
+            let of = |id: &str| plan.actions.iter().find(|a| a.id == id).unwrap().depends_on.clone();
+            assert_eq!(of("MemoryMount/m0#replace"), ["MemoryMount/n7#replace"], "`a` has room and takes first");
+        }
+    }
+}
+
+#[test]
+fn names_that_go_round_in_a_circle_are_blocked() {
+    let mut desired = project();
+    let name = |name: &str| json!({ "name": name });
+    for (of, shown) in [("a", "x"), ("b", "y"), ("c", "z")] {
+        desired.put(&format!("Environment/{of}"), &name(shown));
+    }
+    let mut world = World::of(&desired);
+    for (of, shown) in [("a", "y"), ("b", "x"), ("c", "w")] {
+        desired.put(&format!("Environment/{of}"), &name(shown));
+    }
+    let plan = world.plan(&desired);
+    assert_eq!((ids(&plan), codes(&plan)), (vec!["Environment/c#update"], vec!["plan.blocked", "plan.blocked"]));
+    assert_eq!((exit_code(&plan), plan.complete), (4, false));
+    world.apply(&plan);
+    // a chain is none
+    for (of, shown) in [("a", "y"), ("b", "z"), ("c", "x2")] {
+        desired.put(&format!("Environment/{of}"), &name(shown));
+    }
+    let plan = world.plan(&desired);
+    assert_eq!(codes(&plan), Vec::<&str>::new());
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
 }
 
 #[test]

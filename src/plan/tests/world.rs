@@ -305,6 +305,10 @@ impl World {
                 }
                 resource.summary.version += 1;
                 applied(resource, spec, unowned);
+                let live = resource.body.as_ref().unwrap().live.clone();
+                if fields.iter().any(|f| f == "name") {
+                    self.check_names(action.address.as_ref().unwrap(), &live);
+                }
             }
             Step::Publish { spec, unowned, content, .. } => {
                 let mut resource = self.live.resources.remove(address.as_ref().unwrap()).unwrap();
@@ -399,16 +403,19 @@ impl World {
 
     fn check_names(&self, address: &Address, spec: &Value) {
         let def = kinds::def(address.kind);
-        for (other, resource) in &self.live.resources {
+        let mut stores = 0;
+        for (other, resource) in self.live.resources.iter().filter(|(other, _)| *other != address) {
             let body = resource.body.as_ref().unwrap();
             if def.unique_name && other.kind == address.kind {
                 assert_ne!(body.live.get("name"), spec.get("name"), "two {} of one name", address.kind);
             }
             let same = |f: &str| body.live.get(f) == spec.get(f);
+            stores += usize::from(other.kind == address.kind && def.field("memory_store").is_some() && same("agent"));
             if def.field("mount_path").is_some() && same("agent") {
                 assert!(!same("mount_path"), "{address} and {other} have one place");
             }
         }
+        assert!(stores < 8, "{address} finds no room");
     }
 
     /// What an action wrote refers to what is live, and to versions that are there.
