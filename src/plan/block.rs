@@ -84,12 +84,20 @@ fn told(delta: &Delta<'_>, waits: &BTreeMap<&Address, &Address>, blocked: &BTree
     });
     // The first by address, whatever the order of references.
     let on = on.min();
-    let message = match (on, waits.get(address)) {
+    let by = waits.get(address);
+    let message = match (on, by) {
         (Some(on), _) => format!("{address} waits for {on}"),
         (None, Some(by)) => format!("{address} waits for {by}, which has its name or its place"),
         (None, None) => format!("{address} waits"),
     };
-    out.find(&codes::BLOCKED, Effect::Note, Some(address), message).at(delta.item.wanted);
+    // Who waits for what is blocked has its cause told there. Where another keeps what it has, this is the cause.
+    let is_cause = on.is_none() && by.is_some_and(|by| !blocked.contains(*by));
+    let effect = if is_cause { Effect::Blocks } else { Effect::Note };
+    let finding = out.find(&codes::BLOCKED, effect, Some(address), message);
+    if is_cause {
+        finding.fix("give it another name or place, or let the other one go first");
+    }
+    finding.at(delta.item.wanted);
 }
 
 fn spread(roots: &[&Address], users: &Users<'_>) -> BTreeSet<Address> {

@@ -405,3 +405,23 @@ fn capabilities() {
     ];
     assert_eq!(lines, &want);
 }
+
+#[test]
+fn a_name_that_another_keeps_blocks_and_what_waits_for_it_is_a_note() {
+    let mut desired = project();
+    let name = |name: &str| json!({ "name": name });
+    for (of, shown) in [("a", "x"), ("b", "y"), ("c", "z")] {
+        desired.put(&format!("Environment/{of}"), &name(shown));
+    }
+    let world = World::of(&desired);
+    desired.put("Environment/b", &name("x"));
+    desired.put("Environment/c", &name("y"));
+    let plan = world.plan(&desired);
+    let seen: Vec<_> = plan.findings.iter().map(|f| (f.effect, f.message.as_str())).collect();
+    let want = [
+        (Effect::Blocks, "Environment/b waits for Environment/a, which has its name or its place"),
+        (Effect::Note, "Environment/c waits for Environment/b, which has its name or its place"),
+    ];
+    assert_eq!(seen, want);
+    assert_eq!((plan.actions.len(), exit_code(&plan)), (0, 4));
+}
