@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn the_example_is_a_configuration() {
         let index = crate::diag::LineIndex::new("checkfu.yaml", EXAMPLE);
-        let (_, found) = crate::manifest::parse(crate::manifest::Form::Config, &index);
+        let found = crate::manifest::parse(crate::manifest::Form::Config, &index).found;
         assert!(!found.has_errors(), "{found:?}");
     }
 }

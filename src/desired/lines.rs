@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet};
 
+use crate::desired::references::Known;
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::manifest::{ConfigDocument, nearest};
@@ -41,20 +42,16 @@ pub fn check_config(c: &ConfigDocument, version: &str) -> Diagnostics {
     found
 }
 
-/// A glob of addresses.
-fn matcher(pattern: &str) -> Option<GlobMatcher> {
+/// A glob of addresses. A pattern that is too large to match with is none.
+fn matcher(pattern: &str) -> Option<GlobSet> {
     let (kind, _) = pattern.split_once('/')?;
     let known = kind.contains(['*', '?', '[', '{']) || kind.parse::<Kind>().is_ok();
     let glob = GlobBuilder::new(pattern).literal_separator(true).build().ok()?;
-    known.then(|| glob.compile_matcher())
+    GlobSet::new([glob]).ok().filter(|_| known)
 }
 
 /// Which declared addresses `policy.protect` names.
-pub(super) fn protected(
-    c: &ConfigDocument,
-    declared: &BTreeSet<Address>,
-    found: &mut Diagnostics,
-) -> BTreeSet<Address> {
+pub(super) fn protected(c: &ConfigDocument, known: Known<'_>, found: &mut Diagnostics) -> BTreeSet<Address> {
     let mut out = BTreeSet::new();
     for (i, pattern) in c.config.policy.protect.iter().enumerate() {
         let at = || c.locate(&format!("/policy/protect/{i}"));
@@ -64,8 +61,8 @@ pub(super) fn protected(
             continue;
         };
         let before = out.len();
-        let matching: Vec<&Address> = declared.iter().filter(|a| glob.is_match(a.to_string())).collect();
-        let none = matching.is_empty();
+        let matching: Vec<&Address> = known.declared.iter().filter(|a| glob.is_match(a.to_string())).collect();
+        let none = matching.is_empty() && known.unread.is_empty();
         out.extend(matching.into_iter().cloned());
         if none && out.len() == before {
             let message = format!("`{pattern}` matches nothing that is declared");
@@ -103,7 +100,12 @@ fn is_address(pattern: &str) -> bool {
 }
 
 /// `moved:` lines lead, over one another if need be, to something declared.
-pub(super) fn moved(c: &ConfigDocument, declared: &BTreeMap<Address, crate::diag::Location>, found: &mut Diagnostics) {
+pub(super) fn moved(
+    c: &ConfigDocument,
+    declared: &BTreeMap<Address, crate::diag::Location>,
+    known: Known<'_>,
+    found: &mut Diagnostics,
+) {
     let lines = &c.config.moved;
     let mut from: BTreeSet<&Address> = BTreeSet::new();
     for (i, line) in lines.iter().enumerate() {
@@ -128,7 +130,7 @@ pub(super) fn moved(c: &ConfigDocument, declared: &BTreeMap<Address, crate::diag
                 _ => break,
             }
         }
-        if !declared.contains_key(end) {
+        if known.lacks(end) {
             let names = declared.keys().filter(|a| a.kind == end.kind).map(|a| a.name.as_str());
             let near = nearest(&end.name, names).map(|n| format!(", did you mean {}/{n}?", end.kind));
             say(format!("{end} is not declared{}", near.unwrap_or_default()), "to");

@@ -6,26 +6,38 @@ use serde_json::Value;
 
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics, Location};
-use crate::manifest::{ConfigDocument, Document, nearest};
+use crate::manifest::{ConfigDocument, Document, Unread, nearest};
 use crate::model::Address;
 use crate::model::kinds::{Ref, Target};
 
 /// From so many findings on no name is suggested.
 const MAX_SUGGESTED: usize = 200;
 
+/// What there is to refer to.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// What documents declare.
+    pub(super) declared: &'a BTreeSet<Address>,
+    /// What parts that could not be read may declare.
+    pub(super) unread: &'a [Unread],
+}
+
+impl Known<'_> {
+    /// Is it certain that nothing declares it?
+    pub(super) fn lacks(self, address: &Address) -> bool {
+        !self.declared.contains(address) && !self.unread.iter().any(|u| u.may_be(address))
+    }
+}
+
 /// Checks the references of one resource.
-pub(super) fn check(
-    d: &Document,
-    refs: &[Ref],
-    declared: &BTreeSet<Address>,
-    config: &ConfigDocument,
-    found: &mut Diagnostics,
-) {
+pub(super) fn check(d: &Document, refs: &[Ref], known: Known<'_>, config: &ConfigDocument, found: &mut Diagnostics) {
     for r in refs {
         match &r.target {
-            Target::Own(address) if !declared.contains(address) => {
+            Target::Own(address) if known.lacks(address) => {
                 // Held against every name there is, so only for as many as are read.
-                let names = declared.iter().filter(|a| a.kind == address.kind).map(|a| a.name.as_str());
+                let names = known.declared.iter().filter(|a| a.kind == address.kind).map(|a| a.name.as_str());
+                let unread = known.unread.iter().filter(|u| u.kind == Some(address.kind));
+                let names = names.chain(unread.filter_map(|u| u.name.as_deref()));
                 let near = (found.0.len() < MAX_SUGGESTED).then(|| nearest(&address.name, names)).flatten();
                 let message = format!("there is no {address} in this project");
                 let mut out = Diagnostic::new(&code::DANGLING, message).at(place(d, r), "");
@@ -34,7 +46,7 @@ pub(super) fn check(
                 found.push(if out.fix.is_some() { out } else { out.hint(hint) });
             }
             Target::Id(_, id) => {
-                let own = config.config.adopt.iter().find(|a| a.id == *id && declared.contains(&a.address));
+                let own = config.config.adopt.iter().find(|a| a.id == *id && known.declared.contains(&a.address));
                 if let Some(own) = own {
                     let message = format!("`{id}` is {} of this project", own.address);
                     let out = Diagnostic::new(&code::OWN_ID, message).at(place(d, r), "");

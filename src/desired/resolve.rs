@@ -8,12 +8,13 @@ use serde_json::Value;
 
 use crate::desired::declare::unique;
 use crate::desired::needs::Bundle;
+use crate::desired::references::Known;
 use crate::desired::rules::{Row, Rows};
-use crate::desired::set::{Desired, Wanted};
+use crate::desired::set::{Desired, Digested, Wanted};
 use crate::desired::spec::{Built, Read, own_content};
 use crate::desired::{cycles, lines, modes, references, rules};
 use crate::diag::{Diagnostics, Location};
-use crate::manifest::{ConfigDocument, Document};
+use crate::manifest::{ConfigDocument, Document, Unread};
 use crate::model::kinds::{self, Ref};
 use crate::model::op::Source;
 use crate::model::tree::FileSet;
@@ -25,6 +26,8 @@ pub struct Inputs<'a> {
     pub config: &'a ConfigDocument,
     /// Documents, as [`crate::desired::declare`] made them.
     pub documents: Vec<Document>,
+    /// What may be declared besides, where nothing could be read.
+    pub unread: &'a [Unread],
     /// Texts by project path.
     pub texts: BTreeMap<String, Arc<str>>,
     /// Sets of files, each with the project folder that its paths are in.
@@ -47,10 +50,11 @@ struct Half {
 /// Documents with errors of their own take part as far as they are well-formed; what comes of them is for nobody
 /// but these checks, so a caller drops the set if reading the documents gave errors.
 pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
-    let Inputs { config, documents, texts, bundles, source, today } = inputs;
+    let Inputs { config, documents, unread, texts, bundles, source, today } = inputs;
     let mut found = Diagnostics::default();
     let first = unique(&documents, &mut found);
     let declared: BTreeSet<Address> = first.keys().cloned().collect();
+    let known = Known { declared: &declared, unread };
     let places: BTreeMap<Address, Location> =
         first.iter().map(|(a, i)| (a.clone(), documents[*i].at.clone())).collect();
     let none: BTreeMap<String, Digest> = BTreeMap::new();
@@ -59,11 +63,11 @@ pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
     let read = Read { skills: &skills, ..read };
 
     let mut halves: Vec<Half> = Vec::with_capacity(documents.len());
-    for (i, document) in documents.into_iter().enumerate() {
-        let built = read.build(&document, &mut found);
+    for (i, mut document) in documents.into_iter().enumerate() {
+        let built = read.build(&mut document, &mut found);
         let unowned = modes::unowned(&document, today, &mut found);
         let refs = (kinds::def(document.address.kind).refs)(&built.spec);
-        references::check(&document, &refs, &declared, config, &mut found);
+        references::check(&document, &refs, known, config, &mut found);
         if first.get(&document.address) != Some(&i) {
             continue;
         }
@@ -77,8 +81,8 @@ pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
         halves.iter().map(|h| (&h.document.address, Row { document: &h.document, spec: &h.built.spec })).collect();
     rules::check(&rows, &mut found);
     lines::removed(config, &places, &mut found);
-    lines::moved(config, &places, &mut found);
-    let protected = lines::protected(config, &declared, &mut found);
+    lines::moved(config, &places, known, &mut found);
+    let protected = lines::protected(config, known, &mut found);
     if found.has_errors() {
         return (None, found);
     }
@@ -133,14 +137,16 @@ fn wanted(half: Half, protected: &BTreeSet<Address>) -> (Address, Wanted) {
     seeded.dedup();
     let wanted = Wanted {
         protected: protected.contains(&address),
-        spec: built.spec,
+        spec: Arc::new(built.spec),
         unowned: all,
         seeded,
         refs,
         at: document.at,
         places,
+        instructions: built.instructions,
         content: built.content,
         memories: built.memories,
+        digested: Digested::default(),
         address: address.clone(),
     };
     (address, wanted)

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::desired::needs::{Bundle, bundles, file_of, list, parts};
 use crate::desired::paths;
-use crate::desired::set::WantedFile;
+use crate::desired::set::{TextPart, WantedFile};
 use crate::diag::codes::kind as kind_code;
 use crate::diag::{Diagnostic, Diagnostics, Location};
 use crate::manifest::Document;
@@ -33,6 +33,7 @@ pub(super) struct Read<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Built {
     pub(super) spec: Value,
+    pub(super) instructions: Vec<TextPart>,
     pub(super) content: Option<(FileSet, String)>,
     pub(super) memories: BTreeMap<String, WantedFile>,
     /// Memories that are written once.
@@ -48,17 +49,20 @@ impl Read<'_> {
         self.bundles.get(&Bundle { path, ..bundle })
     }
 
-    /// Makes the canonical form.
-    pub(super) fn build(&self, d: &Document, found: &mut Diagnostics) -> Built {
+    /// Makes the canonical form. A prompt that is one text moves into it; all else of the document stays.
+    pub(super) fn build(&self, d: &mut Document, found: &mut Diagnostics) -> Built {
         let mut built = Built::default();
+        let prompt = prompt(d);
+        let d = &*d;
         let mut spec = d.spec.as_object().cloned().unwrap_or_default();
+        spec.extend(prompt.map(|text| ("instructions".to_owned(), Value::String(text))));
         match d.address.kind {
             Kind::Agent => self.agent(d, &mut spec, &mut built, found),
             Kind::Skill | Kind::FileTree => self.content(d, &mut spec, &mut built),
             Kind::MemoryStore => self.store(d, &mut spec, &mut built, found),
             Kind::Environment | Kind::MemoryMount | Kind::FileTreeMount => {}
         }
-        built.spec = (kinds::def(d.address.kind).canonical)(&d.address.name, &Value::Object(spec), &d.labels);
+        built.spec = (kinds::def(d.address.kind).canonical)(&d.address.name, Value::Object(spec), &d.labels);
         built
     }
 
@@ -67,7 +71,7 @@ impl Read<'_> {
             spec.remove(short);
         }
         let parts = parts(d);
-        if !parts.is_empty() {
+        if parts.iter().any(|(_, part)| !part.is_null()) {
             let files: Vec<&str> = parts.iter().filter_map(|(p, v)| file_of(p, v)).collect();
             if let [only] = files.as_slice()
                 && parts.len() == 1
@@ -75,8 +79,9 @@ impl Read<'_> {
             {
                 built.places.insert("instructions".to_owned(), Location::file(path));
             }
-            let texts: Vec<String> = parts.iter().filter_map(|(p, v)| self.text(d, p, v)).collect();
-            let text = texts.join("\n\n");
+            let texts: Vec<(Location, String)> = parts.iter().filter_map(|(p, v)| self.text(d, p, v)).collect();
+            built.instructions = places_of(&texts);
+            let text = texts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(BETWEEN);
             if !files.is_empty() {
                 too_long(d, &text, found);
             }
@@ -91,13 +96,19 @@ impl Read<'_> {
 
     /// A part of instructions as text. What is written out stays as it is; a file is without the line ends at its
     /// end, so that joining leaves one blank line.
-    fn text(&self, d: &Document, pointer: &str, part: &Value) -> Option<String> {
+    fn text(&self, d: &Document, pointer: &str, part: &Value) -> Option<(Location, String)> {
         match file_of(pointer, part) {
-            None => part.as_str().map(str::to_owned),
+            None => {
+                let text = part.as_str()?.to_owned();
+                // Alone it is where the field is; no document is read again for that.
+                let at = if pointer == "/instructions" { d.place("instructions") } else { None };
+                Some((at.unwrap_or_else(|| d.locate(pointer, false)), text))
+            }
             Some(file) => {
                 let path = paths::resolve(d.file(), file, self.root).ok()?;
                 let text = self.texts.get(&path)?.trim_start_matches('\u{feff}');
-                Some(text.trim_end_matches(['\n', '\r']).to_owned())
+                let text = text.trim_end_matches(['\n', '\r']).to_owned();
+                Some((Location::file(path), text))
             }
         }
     }
@@ -170,6 +181,31 @@ impl Read<'_> {
     }
 }
 
+/// What stands between two parts of instructions: a blank line.
+const BETWEEN: &str = "\n\n";
+
+/// Where the parts of a joined text are in it, and where they are written.
+fn places_of(texts: &[(Location, String)]) -> Vec<TextPart> {
+    let mut line = 0;
+    texts
+        .iter()
+        .map(|(at, text)| {
+            let lines = 1 + text.bytes().enumerate().filter(|(i, b)| ends_line(text.as_bytes(), *i, *b)).count();
+            // A whole file has no range. Of another place the text is as it stands there if it is as long: quotes
+            // and indents would make a difference.
+            let verbatim = at.end == 0 || at.end - at.start == text.len();
+            let part = TextPart { line, lines, at: at.clone(), verbatim };
+            line += lines + BETWEEN.len() - 1;
+            part
+        })
+        .collect()
+}
+
+/// Does a line end at this byte? CRLF is one line end, a lone CR one too.
+fn ends_line(text: &[u8], at: usize, byte: u8) -> bool {
+    byte == b'\n' || (byte == b'\r' && text.get(at + 1) != Some(&b'\n'))
+}
+
 fn bad_memory(path: &str) -> Option<&'static str> {
     if path.len() > MAX_PATH {
         Some("has a path of more than 1,024 bytes")
@@ -189,6 +225,17 @@ fn too_long(d: &Document, text: &str, found: &mut Diagnostics) {
             out.fix = p.fix;
             found.push(out);
         }
+    }
+}
+
+/// Takes the instructions of an agent that are one text, written out.
+fn prompt(d: &mut Document) -> Option<String> {
+    if d.address.kind != Kind::Agent || is_given(d.spec.get("preamble")) {
+        return None;
+    }
+    match d.spec.get_mut("instructions").filter(|v| v.is_string()).map(Value::take) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
     }
 }
 

@@ -46,16 +46,17 @@ impl Files {
         let text = format!("apiVersion: checkfu.com/v1\nkind: Config\nauthoring_owner: a\n{}", self.config);
         let (config, mut found) = manifest::config(&LineIndex::new("checkfu.yaml", text));
         let config = config.unwrap_or_else(|| panic!("{found:?}"));
-        let mut documents = Vec::new();
+        let (mut documents, mut unread) = (Vec::new(), Vec::new());
         for (path, text) in &self.files {
             let form = match path.rsplit('/').next().unwrap() {
                 "SKILL.md" => Form::Skill,
                 _ if path.starts_with("agents/") => Form::AgentMarkdown,
                 _ => Form::Yaml,
             };
-            let (more, said) = manifest::parse(form, &LineIndex::new(*path, text.as_str()));
-            documents.extend(more);
-            found.extend(said);
+            let parsed = manifest::parse(form, &LineIndex::new(*path, text.as_str()));
+            documents.extend(parsed.documents);
+            unread.extend(parsed.unread);
+            found.extend(parsed.found);
         }
         let root = config.config.root.clone();
         let (documents, said) = declare(documents, &root);
@@ -70,8 +71,9 @@ impl Files {
         let texts = needs.texts.keys().map(|p| (p.clone(), Arc::from(format!("text of {p}\n")))).collect();
         let failed = found.has_errors();
         let source = crate::model::op::Source::default();
+        let today = date(2026, 11, 30);
         let (desired, said) =
-            resolve(Inputs { config: &config, documents, texts, bundles, source, today: date(2026, 11, 30) });
+            resolve(Inputs { config: &config, documents, unread: &unread, texts, bundles, source, today });
         found.extend(said);
         found.sort();
         (desired.filter(|_| !failed), found)
@@ -360,4 +362,21 @@ fn order_changes_no_digest() {
     let c = document("Agent", "a", "{name: A, model: m}");
     let digest = |text: &str| files(&[("a.yaml", text)]).resolve().0.unwrap().digest();
     assert_eq!(digest(&format!("{a}{b}")), digest(&format!("{c}# x\n{a}")));
+}
+
+#[test]
+fn the_parts_of_instructions_know_their_lines() {
+    let tools = "tools: [{type: agent_toolset_20260401}]";
+    let front = format!("---\nmodel: m\n{tools}\npreamble: [../p.md]\n---\n\nLine one\nLine two\n");
+    let yaml_ = "{model: m, instructions: ['quoted', {file: shared/q.md}]}";
+    let files = yaml(&[("Agent", "b", yaml_)]).and("agents/a.md", &front);
+    let parts = |address: &str| {
+        let wanted = files.wanted(address);
+        let part = |p: &crate::desired::TextPart| (p.line, p.lines, p.at.to_string(), p.verbatim);
+        wanted.instructions.iter().map(part).collect::<Vec<_>>()
+    };
+    assert_eq!(parts("Agent/a"), [(0, 1, "p.md:1:1".into(), true), (2, 2, "agents/a.md:7:1".into(), true)]);
+    let quoted = parts("Agent/b");
+    assert_eq!((quoted[0].0, quoted[0].1, quoted[0].3), (0, 1, false));
+    assert_eq!(quoted[1], (2, 1, "shared/q.md:1:1".into(), true));
 }

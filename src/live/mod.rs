@@ -1,11 +1,12 @@
 //! The snapshot of a workspace as a value: ownership as read. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::model::config::Policy;
-use crate::model::kinds::{Applied, Ids, Refs};
+use crate::model::kinds::Applied;
 use crate::model::op::{MemoryInfo, Moved, Referrer, Resolved, Source, Summary};
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Owner};
@@ -21,6 +22,9 @@ pub struct Live {
     pub resources: BTreeMap<Address, LiveResource>,
     /// This owner's superseded resources, to be retired.
     pub superseded: Vec<LiveResource>,
+    /// Superseded ids that resources of this owner refer to, with the address at which something took their place.
+    /// This owner's own are in `superseded` too.
+    pub successors: BTreeMap<String, (Owner, Address)>,
     /// The last retired id at an address of this owner, if one was.
     pub retired: BTreeMap<Address, String>,
     /// Unowned live resources whose kind and shown name are those of a wanted resource that is not live.
@@ -67,7 +71,7 @@ pub struct LiveResource {
 #[derive(Debug, Clone)]
 pub struct LiveBody {
     /// What is live.
-    pub live: Value,
+    pub live: Arc<Value>,
     /// What was last applied.
     pub applied: Applied,
     /// Outside writes since.
@@ -84,27 +88,4 @@ pub fn owner_digest<'a>(rows: impl IntoIterator<Item = (&'a Address, Option<Dige
     let mut rows: Vec<_> = rows.into_iter().collect();
     rows.sort();
     Digest::of_json(&rows)
-}
-
-/// Refs → ids: what apply starts from. Own addresses, foreign keys and versions by content that are live.
-pub fn ids_of(live: &Live, refs: &Refs, me: &Owner) -> Ids {
-    let mut ids = BTreeMap::new();
-    for (id, (owner, address)) in &refs.resources {
-        let key = if owner == me { address.to_string() } else { format!("{owner}:{address}") };
-        ids.insert(key, id.clone());
-    }
-    for (address, resource) in &live.resources {
-        ids.insert(address.to_string(), resource.summary.id.clone());
-        if let (Some(content), Some(version)) = (&resource.summary.content, &resource.summary.content_version) {
-            ids.insert(format!("{address}@{content}"), version.clone());
-        }
-    }
-    for resolved in live.resolved.values() {
-        let Some(id) = &resolved.id else { continue };
-        ids.insert(resolved.key.clone(), id.clone());
-        if let (Some(content), Some(version)) = (&resolved.content, &resolved.version) {
-            ids.insert(format!("{}@{content}", resolved.key), version.clone());
-        }
-    }
-    Ids(ids)
 }

@@ -1,6 +1,5 @@
 //! Agents in Markdown: front matter is the spec, the file's stem the name, the text the instructions.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,30 +15,6 @@ use crate::manifest::yaml::{self, Node};
 use crate::manifest::{schema, stream, text};
 use crate::model::address::is_name;
 use crate::model::{Address, Kind, kinds};
-
-/// An agent of which the front matter cannot be read is there all the same: others refer to it.
-pub(super) fn unread(index: &LineIndex, start: usize) -> Document {
-    let stem = index.file().rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
-    Document {
-        address: Address::new(Kind::Agent, if is_name(stem) { stem.to_owned() } else { stream::guessed(Some(stem)) }),
-        form: Form::AgentMarkdown,
-        spec: json!({}),
-        labels: BTreeMap::new(),
-        fields: BTreeMap::new(),
-        at: index.locate(start..start),
-        places: BTreeMap::new(),
-        broken: true,
-        unnamed: true,
-        source: Source {
-            index: Arc::new(index.clone()),
-            range: start..start,
-            prose: None,
-            preamble: 0,
-            inline: None,
-            tree: Arc::default(),
-        },
-    }
-}
 
 pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> Option<Document> {
     let before = found.count(Severity::Error);

@@ -17,29 +17,51 @@ mod skill;
 mod stream;
 mod suggest;
 mod text;
+mod unread;
 pub mod yaml;
 
 pub use config::{ConfigDocument, config};
 pub use document::{Document, FieldMode, Form, Mode};
 pub use emit::emit;
+pub use skill::skill_name;
 pub use suggest::nearest;
+pub use unread::Unread;
 
 use crate::diag::{Diagnostics, LineIndex};
+
+/// What a file gave.
+#[derive(Debug, Default)]
+pub struct Parsed {
+    /// Its documents.
+    pub documents: Vec<Document>,
+    /// What it may declare besides, in parts that could not be read; each comes with an error.
+    pub unread: Vec<Unread>,
+    /// Everything that is wrong with it.
+    pub found: Diagnostics,
+}
 
 /// Reads the documents of a file and everything that is wrong with them, at once. Never panics. The path of the
 /// file gives an agent in Markdown and a skill its name. For [`Form::Config`] only the other documents of
 /// `checkfu.yaml` are returned; [`config`] reads the configuration itself.
-pub fn parse(form: Form, index: &LineIndex) -> (Vec<Document>, Diagnostics) {
-    let mut found = Diagnostics::default();
-    let Some(start) = text::check(index, &mut found) else { return (Vec::new(), found) };
-    let documents = match form {
-        Form::Yaml | Form::Config => stream::read(index, start, form, &mut found),
-        Form::AgentMarkdown => {
-            vec![agent::read(index, start, &mut found).unwrap_or_else(|| agent::unread(index, start))]
-        }
-        Form::Skill => skill::read(index, start, &mut found).into_iter().collect(),
+pub fn parse(form: Form, index: &LineIndex) -> Parsed {
+    let mut out = Parsed::default();
+    let Some(start) = text::check(index, &mut out.found) else {
+        out.unread.push(Unread::of(form, index));
+        return out;
     };
-    (documents, found)
+    let one = match form {
+        Form::Yaml | Form::Config => {
+            stream::read(index, start, form, &mut out);
+            return out;
+        }
+        Form::AgentMarkdown => agent::read(index, start, &mut out.found),
+        Form::Skill => skill::read(index, start, &mut out.found),
+    };
+    match one {
+        Some(document) => out.documents.push(document),
+        None => out.unread.push(Unread::of(form, index)),
+    }
+    out
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::manifest::document::{Document, Form, Source};
 use crate::manifest::front;
 use crate::manifest::suggest::nearest;
 use crate::manifest::yaml::{Kind as Yaml, Node, Style, quote};
-use crate::manifest::{agent, stream};
+use crate::manifest::{agent, stream, text};
 use crate::model::address::is_name;
 use crate::model::{Address, Kind};
 
@@ -80,6 +80,17 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
             tree: Arc::default(),
         },
     })
+}
+
+/// The `name` in the front matter of a `SKILL.md`, in NFKC and without blanks around it; none if none can be read.
+pub fn skill_name(content: &str) -> Option<String> {
+    let start = if content.starts_with(text::BOM) { text::BOM.len_utf8() } else { 0 };
+    let front = front::split(content, start).ok()?;
+    let index = LineIndex::new("SKILL.md", content);
+    let (root, _) = agent::matter(&index, &front.matter, &mut Diagnostics::default())?;
+    let raw = written(&index, root.value("name")?)?;
+    let name: String = raw.trim().nfkc().collect();
+    (!name.is_empty()).then_some(name)
 }
 
 impl Reader<'_> {

@@ -14,7 +14,7 @@ use crate::manifest::check::{Checked, Scalars};
 use crate::manifest::document::{Document, FieldMode, Form, Source};
 use crate::manifest::suggest::nearest;
 use crate::manifest::yaml::{self, Doc, Node};
-use crate::manifest::{schema, text};
+use crate::manifest::{Parsed, Unread, schema, text};
 use crate::model::address::is_name;
 use crate::model::{Address, Kind, kinds};
 
@@ -31,52 +31,57 @@ enum Said {
     Resource(Kind),
 }
 
-pub(super) fn read(index: &LineIndex, start: usize, form: Form, found: &mut Diagnostics) -> Vec<Document> {
+pub(super) fn read(index: &LineIndex, start: usize, form: Form, out: &mut Parsed) {
     let content = &index.text()[start..];
     // Most YAML in a repository is not ours; a file that never says so is not even parsed.
     if !content.contains("apiVersion") && !content.contains("checkfu") {
-        return Vec::new();
+        return;
     }
     let shared = Arc::new(index.clone());
-    let mut out = Vec::new();
     let mut checked_text = false;
-    let told = found.0.len();
+    let told = out.found.0.len();
     for doc in yaml::documents(index, start..index.text().len()) {
-        if found.0.len() - told > 10 * yaml::MAX_FINDINGS {
-            found.push(yaml::too_many(index, doc.range, "this file"));
+        if out.found.0.len() - told > 10 * yaml::MAX_FINDINGS {
+            out.found.push(yaml::too_many(index, doc.range, "this file"));
+            out.unread.push(Unread::ANY);
             break;
         }
         let ours = index.text()[doc.range.clone()].contains("checkfu");
         if ours && !checked_text {
             checked_text = true;
-            text::check_printable(index, doc.range.clone(), found);
+            text::check_printable(index, doc.range.clone(), &mut out.found);
         }
         let Doc { root, range, diagnostics, .. } = doc;
         let Some(mut root) = root else {
             if ours {
-                found.extend(diagnostics);
+                out.found.extend(diagnostics);
+                out.unread.push(Unread::ANY);
             }
             continue;
         };
         let mut said_wrong = Diagnostics::default();
         let said = says(index, &root, form, &mut said_wrong);
+        let name = root.find("/metadata/name").and_then(|(_, n)| n.as_str()).map(str::to_owned);
         match said {
             Said::Other if said_wrong.0.is_empty() => {}
             Said::Other => {
-                found.extend(diagnostics);
-                found.extend(said_wrong);
+                if said_wrong.has_errors() {
+                    out.unread.push(Unread { kind: None, name });
+                }
+                out.found.extend(diagnostics);
+                out.found.extend(said_wrong);
             }
             Said::Config => {
                 // The configuration itself is read, and its errors told, by `config`.
                 if form != Form::Config {
-                    found.extend(diagnostics);
-                    found.extend(said_wrong);
+                    out.found.extend(diagnostics);
+                    out.found.extend(said_wrong);
                 }
             }
             Said::Resource(kind) => {
                 let before = diagnostics.has_errors() || said_wrong.has_errors();
-                found.extend(diagnostics);
-                found.extend(said_wrong);
+                out.found.extend(diagnostics);
+                out.found.extend(said_wrong);
                 let source = Source {
                     index: shared.clone(),
                     range,
@@ -85,12 +90,14 @@ pub(super) fn read(index: &LineIndex, start: usize, form: Form, found: &mut Diag
                     inline: None,
                     tree: Arc::default(),
                 };
-                rename(index, &mut root, kind, found);
-                out.push(resource(index, &root, kind, source, before, found));
+                rename(index, &mut root, kind, &mut out.found);
+                out.documents.push(resource(index, &root, kind, source, before, &mut out.found));
+                if name.is_none() {
+                    out.unread.push(Unread { kind: Some(kind), name });
+                }
             }
         }
     }
-    out
 }
 
 fn rename(index: &LineIndex, root: &mut Node, kind: Kind, found: &mut Diagnostics) {

@@ -1,10 +1,10 @@
 //! Tests of whole files.
 
 use crate::diag::{Diagnostic, LineIndex};
-use crate::manifest::{Document, Form, config, parse};
+use crate::manifest::{Document, Form, Parsed, config, parse};
 
 fn read(form: Form, file: &str, text: &str) -> (Vec<Document>, Vec<Diagnostic>) {
-    let (documents, mut found) = parse(form, &LineIndex::new(file, text));
+    let Parsed { documents, mut found, .. } = parse(form, &LineIndex::new(file, text));
     found.sort();
     (documents, found.0)
 }

@@ -1,6 +1,7 @@
 //! Differences → actions, each with what it sends and under which condition. Edges come later.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -90,6 +91,7 @@ impl Building<'_> {
         let mut chain = Chain { delta, last: None, drafts: Vec::new() };
         match &delta.state {
             State::New { since, revived } => self.create(&mut chain, since.clone(), *revived),
+            _ if delta.anew => self.anew(&mut chain),
             _ if delta.replace => self.replace(&mut chain),
             _ => self.change(&mut chain),
         }
@@ -107,7 +109,7 @@ impl Building<'_> {
         self.whole(chain, Verb::Create, reason, Precondition::Absent { since }, None);
         let memories = memory::initial(item, &self.desired.owner);
         if memories.writes() {
-            let spec = with_contents(item.spec.clone().into_owned(), memories.recorded.clone());
+            let spec = with_contents(Arc::clone(&item.spec), memories.recorded.clone());
             self.write_contents(chain, &memories, None, spec);
         }
     }
@@ -124,12 +126,29 @@ impl Building<'_> {
         self.whole(chain, Verb::Replace, reason, Precondition::Version { version }, Some(live.summary.id.clone()));
     }
 
+    /// The old one goes, and with it its place; the new one comes when its own place is free.
+    fn anew(&self, chain: &mut Chain<'_>) {
+        let address = chain.delta.address();
+        let Some(live) = chain.delta.item.live else { return };
+        let id = live.summary.id.clone();
+        let retired = Retired::new(address, live, false, None);
+        let reason = "it and another take each other's place: it goes first, and is made anew";
+        chain.drafts.push(retirement(&retired, reason));
+        let reason = "made anew at the place that another had".to_owned();
+        self.whole(chain, Verb::Create, reason, Precondition::Absent { since: Some(id) }, None);
+        if let Some(create) = chain.drafts.last_mut() {
+            create.needs.insert(retired.action());
+        }
+    }
+
     /// A create with everything.
     fn whole(&self, chain: &mut Chain<'_>, verb: Verb, reason: String, first: Precondition, replaces: Option<String>) {
         let item = chain.delta.item;
-        let mut spec = item.spec.clone().into_owned();
-        if let Value::Object(o) = &mut spec {
-            // Memories are written by an operation of their own.
+        let mut spec = Arc::clone(&item.spec);
+        // Memories are written by an operation of their own.
+        if spec.get("contents").is_some()
+            && let Value::Object(o) = Arc::make_mut(&mut spec)
+        {
             o.remove("contents");
         }
         let content = content_of(item);
@@ -138,7 +157,7 @@ impl Building<'_> {
             name: shown_name(item),
             at: Some(item.wanted.at.to_string()),
             reason,
-            changes: changes::fields(chain.delta, |f| f.sent().is_some() && replaces.is_some()),
+            changes: changes::fields(chain.delta, |f| f.sent().is_some() && chain.delta.state == State::Compared),
             files: content.as_ref().map(|c| changes::trees(entries, &c.entries)).unwrap_or_default(),
             upload_bytes: content.as_ref().map(|c| self.upload(c.entries.iter().map(|e| (e.sha256, e.size)))),
             ..About::default()
@@ -196,7 +215,7 @@ impl Building<'_> {
         }
     }
 
-    fn publish(&self, chain: &mut Chain<'_>, id: &str, version: u64, spec: Value) {
+    fn publish(&self, chain: &mut Chain<'_>, id: &str, version: u64, spec: Arc<Value>) {
         let delta = chain.delta;
         let Some(content) = content_of(delta.item) else { return };
         let entries = delta.item.body().map_or(&[][..], |b| &b.entries);
@@ -213,7 +232,7 @@ impl Building<'_> {
         chain.push(Verb::Publish, operation, step, Precondition::Version { version }, rank, about);
     }
 
-    fn write_contents(&self, chain: &mut Chain<'_>, memories: &Memories, id: Option<String>, spec: Value) {
+    fn write_contents(&self, chain: &mut Chain<'_>, memories: &Memories, id: Option<String>, spec: Arc<Value>) {
         let delta = chain.delta;
         let puts = memories.puts.iter().filter_map(|path| {
             let file = delta.item.wanted.memories.get(path)?;
@@ -270,7 +289,7 @@ impl Building<'_> {
 }
 
 /// Sends fields.
-fn update(chain: &mut Chain<'_>, id: &str, version: u64, spec: Value, fields: Vec<String>) {
+fn update(chain: &mut Chain<'_>, id: &str, version: u64, spec: Arc<Value>, fields: Vec<String>) {
     let delta = chain.delta;
     let sent = |f: &FieldDelta<'_>| f.sent().is_some() && f.field.change == Change::Update;
     let mut changes: Vec<FieldChange> = changes::fields(delta, sent);
@@ -304,36 +323,40 @@ fn update(chain: &mut Chain<'_>, id: &str, version: u64, spec: Value, fields: Ve
 
 /// Retirements.
 pub(super) fn retirements(retired: &[Retired<'_>], out: &mut Vec<Draft>) {
-    for r in retired {
-        let def = crate::model::kinds::def(r.live.summary.kind);
-        let verb = match def.retire {
-            Retire::Archive => "archive",
-            Retire::Delete => "delete",
-        };
+    out.extend(retired.iter().map(|r| {
         let reason = match (r.gone, r.superseded) {
             (true, _) => "another retired it already; what was applied is cleared",
             (false, true) => "another resource took its place",
             (false, false) => "declared no more",
         };
-        let about = About {
-            name: r.live.summary.name.clone(),
-            reason: reason.to_owned(),
-            reversible: if def.comes_back { Reversible::Yes } else { Reversible::No },
-            ..About::default()
-        };
-        let action = Action {
-            id: r.action(),
-            address: Some(r.address.clone()),
-            verb: Verb::Retire,
-            operation: format!("{}.{verb}", def.plural),
-            step: Step::Retire { id: r.live.summary.id.clone() },
-            precondition: Precondition::Version { version: r.live.summary.version },
-            depends_on: Vec::new(),
-            digest: Digest::from_bytes([0; 32]),
-            about,
-        };
-        out.push(Draft { action, rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() });
-    }
+        retirement(r, reason)
+    }));
+}
+
+fn retirement(r: &Retired<'_>, reason: &str) -> Draft {
+    let def = crate::model::kinds::def(r.live.summary.kind);
+    let verb = match def.retire {
+        Retire::Archive => "archive",
+        Retire::Delete => "delete",
+    };
+    let about = About {
+        name: r.live.summary.name.clone(),
+        reason: reason.to_owned(),
+        reversible: if def.comes_back { Reversible::Yes } else { Reversible::No },
+        ..About::default()
+    };
+    let action = Action {
+        id: r.action(),
+        address: Some(r.address.clone()),
+        verb: Verb::Retire,
+        operation: format!("{}.{verb}", def.plural),
+        step: Step::Retire { id: r.live.summary.id.clone() },
+        precondition: Precondition::Version { version: r.live.summary.version },
+        depends_on: Vec::new(),
+        digest: Digest::from_bytes([0; 32]),
+        about,
+    };
+    Draft { action, rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() }
 }
 
 fn about(delta: &Delta<'_>, reason: &str) -> About {

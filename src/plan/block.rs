@@ -124,6 +124,14 @@ fn is_impossible(delta: &Delta<'_>, out: &mut Gathered) -> bool {
             .at(delta.item.wanted);
         return true;
     }
+    if let Some(other) = delta.stuck {
+        let field = if delta.item.def.unique_name { "name" } else { "mount_path" };
+        let message = format!("{address} and {other} take what the other has: `{field}` is unique at every moment");
+        out.find(&codes::EXCHANGE, Effect::Error, Some(address), message)
+            .fix(format!("in two steps: give {address} another `{field}` and apply; then the one that it is to have"))
+            .at = Some(delta.item.place(field));
+        return true;
+    }
     if !delta.replace {
         return false;
     }

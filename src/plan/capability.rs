@@ -23,9 +23,9 @@ pub(super) fn describe(drafts: &mut [Draft], items: &[Item<'_>], retired: &[Reti
         let Some(address) = &action.address else { continue };
         let def = kinds::def(address.kind);
         let lines = match &action.step {
-            Step::Create { spec, replaces, .. } => {
+            Step::Create { spec, .. } => {
                 let item = items.get(address);
-                let before = item.filter(|_| replaces.is_some()).and_then(|i| i.live_spec.as_deref());
+                let before = item.filter(|i| !i.is_gone()).and_then(|i| i.live_spec.as_deref());
                 between(def, before, Some(spec))
             }
             Step::Update { spec, .. } => {
@@ -34,7 +34,7 @@ pub(super) fn describe(drafts: &mut [Draft], items: &[Item<'_>], retired: &[Reti
             }
             Step::Retire { .. } => {
                 let gone = retired.get(&action.id).filter(|r| !r.superseded);
-                between(def, gone.and_then(|r| r.live.body.as_ref()).map(|b| &b.live), None)
+                between(def, gone.and_then(|r| r.live.body.as_ref()).map(|b| &*b.live), None)
             }
             _ => continue,
         };

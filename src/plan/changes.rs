@@ -8,7 +8,7 @@ use crate::model::Digest;
 use crate::model::kinds::{Ref, Selector};
 use crate::model::tree::Entry;
 use crate::plan::compare::{Delta, FieldDelta, Outcome};
-use crate::plan::{Cause, FieldChange, FileChange, FileVerb, deep};
+use crate::plan::{Cause, FieldChange, FileChange, FileVerb, deep, places};
 
 /// Changes of the fields for which `keep` says so.
 pub(super) fn fields(delta: &Delta<'_>, keep: impl Fn(&FieldDelta<'_>) -> bool) -> Vec<FieldChange> {
@@ -22,29 +22,15 @@ pub(super) fn fields(delta: &Delta<'_>, keep: impl Fn(&FieldDelta<'_>) -> bool) 
         let mut found = Vec::new();
         deep::differences(&f.path, before, f.wanted, &mut found);
         out.extend(found.into_iter().map(|(path, before, after)| FieldChange {
-            at: Some(changed_line(delta, &path, before, after).unwrap_or_else(|| delta.item.place(&path))),
+            at: Some(places::of_change(delta.item.wanted, &path, before, after)),
             path,
             before: before.cloned(),
             after: after.cloned(),
             cause,
         }));
     }
+    out.shrink_to_fit();
     out
-}
-
-/// The first changed line of instructions that are one text of one file, as it stands there.
-fn changed_line(delta: &Delta<'_>, path: &str, before: Option<&Value>, after: Option<&Value>) -> Option<String> {
-    let (old, new) = (before?.as_str()?, after?.as_str()?);
-    let at = delta.item.wanted.places.get(path).filter(|_| path == "instructions")?;
-    // A whole file has no range. Of another place the text is as it stands there if it is as long: quotes, indents
-    // and a preamble would make a difference.
-    if at.end != 0 && at.end - at.start != new.len() {
-        return None;
-    }
-    let same = old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count();
-    let same = same.min(new.lines().count().saturating_sub(1));
-    let column = if same == 0 { at.column } else { 1 };
-    Some(format!("{}:{}:{column}", at.file, at.line + u32::try_from(same).ok()?))
 }
 
 /// Did nothing but the content of references change in this field?

@@ -68,11 +68,15 @@ pub(super) struct Delta<'a> {
     pub(super) item: &'a Item<'a>,
     pub(super) state: State,
     pub(super) fields: Vec<FieldDelta<'a>>,
-    pub(super) memories: Option<Memories>,
+    pub(super) memories: Option<Box<Memories>>,
     /// The list of fields that are not owned changed.
     pub(super) unowned_moved: bool,
     /// A change needs a new resource in the place of the old one.
     pub(super) replace: bool,
+    /// It is retired and made anew, since others wait for its place and it for theirs.
+    pub(super) anew: bool,
+    /// It waits in a circle in which nothing can let go first; for whom.
+    pub(super) stuck: Option<&'a Address>,
     /// Fields that are sent again since what they refer to has a new id.
     pub(super) follow: BTreeSet<&'static str>,
     /// Protection to set or clear.
@@ -88,6 +92,8 @@ impl<'a> Delta<'a> {
             memories: None,
             unowned_moved: false,
             replace: false,
+            anew: false,
+            stuck: None,
             follow: BTreeSet::new(),
             protect: None,
         }
@@ -122,6 +128,19 @@ impl<'a> Delta<'a> {
             || self.memories.as_ref().is_some_and(|m| m.writes() || m.settle)
     }
 
+    /// Sends a field again, since what it refers to has a new id; not one that is not owned, or moved live and stays. A field that
+    /// cannot change in place makes its holder anew. Says whether it does so now.
+    fn follow(&mut self, field: &'static str) -> bool {
+        let kept = |f: &FieldDelta<'_>| matches!(f.outcome, Outcome::Held | Outcome::Conflict);
+        let unowned = is_unowned(&self.item.wanted.unowned, field);
+        if unowned || self.is_create() || self.fields.iter().any(|f| f.field.name == field && kept(f)) {
+            return false;
+        }
+        self.follow.insert(field);
+        self.replace = self.item.def.field(field).is_some_and(|f| f.change == Change::Replace);
+        self.replace
+    }
+
     /// Does a resource that was live before get another id?
     fn gets_new_id(&self) -> bool {
         self.replace || matches!(self.state, State::New { revived: true, .. })
@@ -129,7 +148,7 @@ impl<'a> Delta<'a> {
 
     /// Is a whole new resource sent?
     pub(super) fn is_create(&self) -> bool {
-        matches!(self.state, State::New { .. }) || self.replace
+        matches!(self.state, State::New { .. }) || self.replace || self.anew
     }
 
     /// Does the action that this makes send a reference?
@@ -170,8 +189,9 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         (Some(body), false) => compared(item, body, reverts, &desired.owner),
     };
     out.protect = (item.wanted.protected != live.summary.protected).then_some(item.wanted.protected);
-    let ours = |field: &str| !is_unowned(&item.wanted.unowned, field);
-    out.follow.extend(item.stale.iter().map(|(field, _)| *field).filter(|f| ours(f)));
+    for (field, _) in &item.stale {
+        out.follow(field);
+    }
     out
 }
 
@@ -189,7 +209,7 @@ fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owne
             three.field(field, &mut out.fields);
         }
     }
-    out.memories = memory::compare(item, me);
+    out.memories = memory::compare(item, me).map(Box::new);
     let set = |v: &[String]| v.iter().cloned().collect::<BTreeSet<_>>();
     out.unowned_moved = set(&body.applied.unowned) != set(&item.wanted.unowned);
     let fixed = item.def.replaced(live, &item.spec);
@@ -284,16 +304,7 @@ pub(super) fn follow_replaced(deltas: &mut [Delta<'_>], users: &Users<'_>, live:
     while let Some((address, only)) = moved.pop() {
         for (user, r) in users.get(address).into_iter().flatten() {
             let Some(delta) = index.get(user).and_then(|i| deltas.get_mut(*i)) else { continue };
-            let kept = |f: &FieldDelta<'_>| matches!(f.outcome, Outcome::Held | Outcome::Conflict);
-            let stays = delta.fields.iter().any(|f| f.field.name == r.field && kept(f))
-                || is_unowned(&delta.item.wanted.unowned, r.field);
-            if stays || delta.is_create() || only.is_some_and(|o| o != *user) {
-                continue;
-            }
-            delta.follow.insert(r.field);
-            if delta.item.def.field(r.field).is_some_and(|f| f.change == Change::Replace) {
-                // The reference cannot change in place: its holder is made anew as well.
-                delta.replace = true;
+            if only.is_none_or(|o| o == *user) && delta.follow(r.field) {
                 moved.push((delta.address(), None));
             }
         }

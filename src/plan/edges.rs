@@ -276,6 +276,8 @@ impl<'a> Freed<'a> {
         for draft in drafts {
             let leaves = |field: &str| match &draft.action.step {
                 Step::Create { replaces, .. } => replaces.is_some(),
+                // Of what is made anew; what is replaced leaves with its replacement.
+                Step::Retire { .. } => draft.action.id.ends_with("#retire"),
                 step => sends(step, field),
             };
             let Some(item) = draft.action.address.as_ref().and_then(|a| items.get(a)) else { continue };
@@ -284,8 +286,9 @@ impl<'a> Freed<'a> {
                 out.name(kind, name, draft.action.id.clone());
             }
             if let Some(place) = mount(kind, live).filter(|_| leaves("mount_path")) {
-                let elsewhere = item.spec.get("agent") != Some(place.agent);
-                out.place(Some(place), item.address(), [false, elsewhere], draft.action.id.clone());
+                let retires = matches!(draft.action.step, Step::Retire { .. });
+                let leaves = retires || item.spec.get("agent") != Some(place.agent);
+                out.place(Some(place), item.address(), [retires, leaves], draft.action.id.clone());
             }
         }
         let mounts = items.values().filter_map(|i| mount(i.address().kind, &i.spec));

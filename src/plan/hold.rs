@@ -4,7 +4,7 @@ use crate::diag::codes::plan as codes;
 use crate::model::op::Moved;
 use crate::plan::compare::{Delta, Outcome, State};
 use crate::plan::item::Item;
-use crate::plan::{Effect, Gathered, Held};
+use crate::plan::{Effect, Gathered, Held, places};
 
 /// Who moved a field, by the audit: the newest write that touched it.
 fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
@@ -32,7 +32,9 @@ pub(super) fn report(deltas: &[Delta<'_>], out: &mut Gathered) {
         for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
             let who = item.body().and_then(|b| blame(&b.moved, &f.path));
             let conflict = f.outcome == Outcome::Conflict;
-            let at = item.place(&f.path);
+            // What the file changed where both did, else what moved live.
+            let before = if conflict { f.applied } else { f.live };
+            let at = places::of_change(item.wanted, &f.path, before, f.wanted);
             if conflict {
                 let by = who.map(|m| format!(" by {} at {}", m.actor, m.at)).unwrap_or_default();
                 let message =

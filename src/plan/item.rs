@@ -2,23 +2,24 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use crate::desired::Wanted;
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveBody, LiveResource};
-use crate::model::kinds::{self, Applied, Change, KindDef, Ref, Selector, Target};
-use crate::model::{Address, Digest};
+use crate::model::kinds::{self, Change, KindDef, Ref, Selector, Target};
+use crate::model::{Address, Digest, Owner};
 use crate::plan::scope::Selected;
-use crate::plan::{Effect, Gathered};
+use crate::plan::{Effect, Gathered, places};
 
 /// A wanted resource and what is live at its address.
 pub(super) struct Item<'a> {
     pub(super) wanted: &'a Wanted,
     pub(super) def: &'static KindDef,
     /// Canonical, with no workspace number left in it. What is not owned of it is as it is live, where that was read.
-    pub(super) spec: Cow<'a, Value>,
+    pub(super) spec: Arc<Value>,
     pub(super) refs: Cow<'a, [Ref]>,
     /// Of what is owned of `spec`.
     pub(super) digest: Digest,
@@ -55,56 +56,32 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// `file:line:column` of a canonical path: its own place, else that of a parent, else of the document.
+    /// See [`places::of`].
     pub(super) fn place(&self, path: &str) -> String {
-        place(self.wanted, path)
+        places::of(self.wanted, path)
     }
 }
 
-/// See [`Item::place`].
-pub(super) fn place(wanted: &Wanted, path: &str) -> String {
-    let mut at = path;
-    loop {
-        if let Some(found) = wanted.places.get(at) {
-            return found.to_string();
-        }
-        match at.rfind(['.', '[']) {
-            Some(cut) => at = &at[..cut],
-            None => return wanted.at.to_string(),
-        }
-    }
-}
-
-/// The digest of what is owned of a wanted resource, as [`Wanted::digest`]; clones nothing where all is owned.
-pub fn wanted_digest(wanted: &Wanted) -> Digest {
-    owned_digest(wanted, &wanted.spec)
-}
-
-fn owned_digest(wanted: &Wanted, spec: &Value) -> Digest {
-    // All of a form is owned by itself, save what is named as not owned and an empty map of memories.
-    let no_memory = spec.get("contents").and_then(Value::as_object).is_some_and(serde_json::Map::is_empty);
-    if wanted.unowned.is_empty() && !no_memory {
-        return Digest::of_json(spec);
-    }
-    let applied = Applied { spec: spec.clone(), unowned: wanted.unowned.clone() };
-    kinds::owned_digest(wanted.address.kind, spec, &applied)
+/// The digest of what is owned of an item's form.
+fn owned_digest(wanted: &Wanted, spec: &Arc<Value>) -> Digest {
+    if Arc::ptr_eq(spec, &wanted.spec) { wanted.digest() } else { wanted.digest_of(spec) }
 }
 
 /// All wanted resources, with their live ones.
 pub(super) fn items<'a>(
-    all: &'a BTreeMap<Address, Wanted>,
+    (all, me): (&'a BTreeMap<Address, Wanted>, &Owner),
     live: &'a Live,
     scope: &Selected,
     out: &mut Gathered,
 ) -> Vec<Item<'a>> {
-    let old = Old::new(live);
+    let old = Old::new(live, me);
     all.values()
         .map(|wanted| {
             let def = kinds::def(wanted.address.kind);
             let mut item = Item {
                 wanted,
                 def,
-                spec: Cow::Borrowed(&wanted.spec),
+                spec: Arc::clone(&wanted.spec),
                 refs: Cow::Borrowed(&wanted.refs),
                 digest: Digest::from_bytes([0; 32]),
                 live: live.resources.get(&wanted.address),
@@ -118,7 +95,7 @@ pub(super) fn items<'a>(
                 numbers(&mut item, live, out);
             }
             item.digest = owned_digest(wanted, &item.spec);
-            item.live_spec = item.body().map(|b| Cow::Borrowed(&b.live));
+            item.live_spec = item.body().map(|b| Cow::Borrowed(&*b.live));
             old.rename(&mut item);
             leave_unowned(&mut item);
             item
@@ -140,7 +117,7 @@ fn leave_unowned(item: &mut Item<'_>) {
         };
         let now = value(live);
         if now != value(&item.spec) {
-            set(item.spec.to_mut(), field, key, now);
+            set(Arc::make_mut(&mut item.spec), field, key, now);
             moved = true;
         }
     }
@@ -196,21 +173,21 @@ fn numbers(item: &mut Item<'_>, live: &Live, out: &mut Gathered) {
         let content = live.resolved.get(&key).and_then(|found| found.content);
         match content {
             Some(content) => {
-                pin(item.spec.to_mut(), r, number, &content);
+                pin(Arc::make_mut(&mut item.spec), r, number, &content);
             }
             None => {
                 item.broken = true;
                 let message = format!("{} has no version {number} in this workspace", r.target.key());
                 out.find(&codes::VERSION_MISSING, Effect::Error, Some(&item.wanted.address), message)
                     .fix("name a version that is there, or pin by content, which is equal on every workspace")
-                    .at = Some(place(item.wanted, r.field));
+                    .at = Some(item.place(r.field));
             }
         }
     }
     if !numbered.is_empty() && !item.broken {
         // Lists that are sets may sort otherwise now.
-        let whole = (item.def.canonical)(&item.wanted.address.name, &item.spec, &BTreeMap::new());
-        item.spec = Cow::Owned(whole);
+        let whole = (item.def.canonical)(&item.wanted.address.name, (*item.spec).clone(), &BTreeMap::new());
+        item.spec = Arc::new(whole);
         item.refs = Cow::Owned((item.def.refs)(&item.spec));
     }
 }
@@ -231,26 +208,32 @@ fn pin(spec: &mut Value, r: &Ref, number: u64, content: &Digest) {
     }
 }
 
-/// Ids that an address had before: of superseded resources, and of those that another retired.
+/// Ids that an address had before: of superseded resources, another owner's too, and of those that another retired.
 struct Old<'a> {
-    addresses: BTreeMap<&'a str, (&'a Address, bool)>,
+    targets: BTreeMap<&'a str, (Target, bool)>,
 }
 
 impl<'a> Old<'a> {
-    fn new(live: &'a Live) -> Self {
+    fn new(live: &'a Live, me: &Owner) -> Self {
+        let successors = live.successors.iter();
+        let mut targets: BTreeMap<&'a str, (Target, bool)> = successors
+            .map(|(id, (owner, address))| (id.as_str(), (Target::at(owner, address, Some(me)), true)))
+            .collect();
         let superseded = live.superseded.iter().filter_map(|r| Some((&r.summary, r.summary.address.as_ref()?, true)));
         let gone = live.resources.iter().filter(|(_, r)| is_gone(r)).map(|(a, r)| (&r.summary, a, false));
-        let ids = superseded.chain(gone).map(|(summary, address, stale)| (summary.id.as_str(), (address, stale)));
-        Self { addresses: ids.collect() }
+        for (summary, address, stale) in superseded.chain(gone) {
+            targets.insert(summary.id.as_str(), (Target::Own(address.clone()), stale));
+        }
+        Self { targets }
     }
 
     /// Reads such ids as the address, so that what refers to them does not look as if someone had moved it.
     fn rename(&self, item: &mut Item<'_>) {
-        let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.addresses.is_empty()) else { return };
+        let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.targets.is_empty()) else { return };
         for r in (item.def.refs)(live_spec) {
             let Target::Id(_, id) = &r.target else { continue };
-            let Some((address, stale)) = self.addresses.get(id.as_str()) else { continue };
-            rename(live_spec.to_mut(), id, &Target::Own((*address).clone()).to_value());
+            let Some((target, stale)) = self.targets.get(id.as_str()) else { continue };
+            rename(live_spec.to_mut(), id, &target.to_value());
             if *stale {
                 item.stale.push((r.field, id.clone()));
             }

@@ -15,12 +15,14 @@ mod compare;
 mod deep;
 mod digest;
 mod edges;
+mod exchange;
 mod exit;
 mod file;
 mod hold;
 mod item;
 mod memory;
 mod order;
+mod places;
 mod policy;
 mod record;
 mod retire;
@@ -38,7 +40,7 @@ pub use check::check;
 pub use digest::{action_digest, digest};
 pub use exit::exit_code;
 pub use file::{MOST_BYTES, PlanFileError, read, write};
-pub use item::{may_be_replaced_along, wanted_digest};
+pub use item::may_be_replaced_along;
 use scope::Pattern;
 pub use scope::Scope;
 pub use standing::SourceRelation;
@@ -47,7 +49,7 @@ pub use types::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::desired::{Desired, Wanted};
-use crate::diag::Code;
+use crate::diag::{Code, bounded};
 use crate::live::{self, Live};
 use crate::model::config::{AllowRule, Allowance};
 use crate::model::kinds::Ids;
@@ -139,7 +141,7 @@ impl Gathered {
             code: code.code.to_owned(),
             effect,
             address: address.cloned(),
-            message,
+            message: bounded(&message).into_owned(),
             fix: None,
             at: None,
         });
@@ -166,18 +168,20 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let mut out = Gathered::default();
     selectors::check(all, live, options, &mut out);
     let scope = scope::select(all, live, options, &mut out);
-    let items = item::items(all, live, &scope, &mut out);
+    let items = item::items((all, &desired.owner), live, &scope, &mut out);
     let users = item::users(&items);
     let mut deltas: Vec<_> =
         items.iter().filter(|i| scope.holds(&i.wanted.address)).map(|i| compare::delta(i, desired, options)).collect();
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
+    exchange::settle(&mut deltas);
     hold::report(&deltas, &mut out);
     let mut retired = retire::candidates(all, live, &scope);
     let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired };
     let blocked = block::blocked(&field, &mut out);
     retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (live, &desired.owner), &mut out);
 
-    let mut drafts = Vec::new();
+    // One action a resource is the rule, and one for the policy.
+    let mut drafts = Vec::with_capacity(deltas.iter().filter(|d| d.acts()).count() + retired.len() + 1);
     standing::policy_action(desired, live, options, &mut drafts);
     let building = actions::Building { desired, live, users: &users };
     for delta in deltas.iter().filter(|d| !blocked.contains(&d.item.wanted.address)) {
@@ -213,14 +217,13 @@ pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {
     standing::standing_lines(desired, live, options, &[], !actions.is_empty(), &mut out);
     out.notes.unchanged = count(desired.resources.len());
     out.notes.ignored = count(desired.resources.values().map(|w| w.unowned.len()).sum());
-    let rows = desired.resources.values().map(|w| (&w.address, wanted_digest(w), w.protected)).collect::<Vec<_>>();
-    let desired_digest = desired_digest(&rows);
+    let desired_digest = desired.digest();
     finish(&Whole { desired, options, desired_digest, covers_all: true }, actions, out)
 }
 
 /// What the owner's digest in the workspace is when there is nothing to do.
 pub fn owner_digest(desired: &Desired) -> Digest {
-    let rows: Vec<_> = desired.resources.values().map(|w| (&w.address, wanted_digest(w), w.protected)).collect();
+    let rows: Vec<_> = desired.resources.values().map(|w| (&w.address, w.digest(), w.protected)).collect();
     live::owner_digest(
         rows.iter().map(|(address, digest, protected)| (*address, Some(*digest), Some(*digest), *protected)),
     )

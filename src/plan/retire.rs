@@ -28,7 +28,7 @@ pub(super) struct Retired<'a> {
 }
 
 impl<'a> Retired<'a> {
-    fn new(address: &'a Address, live: &'a LiveResource, superseded: bool, after: Option<String>) -> Self {
+    pub(super) fn new(address: &'a Address, live: &'a LiveResource, superseded: bool, after: Option<String>) -> Self {
         let refs = live.body.as_ref().map(|b| (kinds::def(live.summary.kind).refs)(&b.live));
         let gone = item::is_gone(live);
         Self { address, live, superseded, gone, after, refs }

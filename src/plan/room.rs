@@ -1,5 +1,5 @@
-//! Room: names of which there is one, and places for memory stores of which an agent has a few. Everything that moves
-//! is played through once. What comes first where, and what never finds room since it waits in a circle.
+//! Room: an agent has but a few memory stores mounted. Every mount that comes or changes agents is played through once:
+//! what comes first where, and what never finds room since it waits in a circle.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,51 +16,32 @@ use crate::plan::{Effect, Gathered};
 /// Most memory stores that one agent may have mounted.
 pub(super) const STORES_OF_AN_AGENT: usize = 8;
 
-/// What a resource takes up.
+/// The memory mounts of an agent, by its canonical reference.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Slot<'a> {
-    /// A name that is unique among live resources of a kind.
-    Name(Kind, &'a str),
-    /// One of the memory mounts of an agent, by its canonical reference.
-    Stores(String),
-}
+struct Slot(String);
 
-impl<'a> Slot<'a> {
-    fn of(kind: Kind, spec: &'a Value) -> Option<Self> {
-        let def = kinds::def(kind);
-        if def.unique_name {
-            return Some(Slot::Name(kind, spec.get("name")?.as_str()?));
-        }
-        def.field("memory_store")?;
-        Some(Slot::Stores(spec.get("agent")?.to_string()))
+impl Slot {
+    fn of(kind: Kind, spec: &Value) -> Option<Self> {
+        kinds::def(kind).field("memory_store")?;
+        Some(Slot(spec.get("agent")?.to_string()))
     }
 
-    /// The canonical field that says it.
-    fn field(&self) -> &'static str {
-        match self {
-            Slot::Name(..) => "name",
-            Slot::Stores(_) => "agent",
-        }
-    }
-
-    fn capacity(&self) -> usize {
-        match self {
-            Slot::Name(..) => 1,
-            Slot::Stores(_) => STORES_OF_AN_AGENT,
-        }
+    fn agent(&self) -> String {
+        let value: Option<Value> = serde_json::from_str(&self.0).ok();
+        value.and_then(|v| Target::of(Kind::Agent, &v)).map_or_else(|| self.0.clone(), |t| t.key())
     }
 }
 
-/// A resource that comes into a slot; one that is not new leaves another.
+/// A mount that comes to an agent; one that is not new leaves another.
 struct Move<'a> {
     who: &'a Delta<'a>,
-    from: Option<Slot<'a>>,
-    to: Slot<'a>,
+    from: Option<Slot>,
+    to: Slot,
 }
 
 /// All moves, played through: retirements first, then whatever finds room.
 pub(super) struct Played<'a> {
-    free: BTreeMap<Slot<'a>, usize>,
+    free: BTreeMap<Slot, usize>,
     done: Vec<Move<'a>>,
     stuck: Vec<Move<'a>>,
 }
@@ -72,21 +53,21 @@ pub(super) fn play<'a>(over: &Field<'a>, blocked: &BTreeSet<Address>) -> Played<
     let free = free(over, &moves);
     let round = in_the_round(&moves);
     // What moves in a circle comes first, since it gives back what it takes; what is new comes last.
-    let mut queues: BTreeMap<Slot<'a>, [VecDeque<Move<'a>>; 3]> = BTreeMap::new();
+    let mut queues: BTreeMap<Slot, [VecDeque<Move<'a>>; 3]> = BTreeMap::new();
     for (m, round) in moves.into_iter().zip(round) {
         let class = if round { 0 } else { 1 + usize::from(m.from.is_none()) };
         queues.entry(m.to.clone()).or_default()[class].push_back(m);
     }
     let mut left = free.clone();
-    let mut open: BTreeSet<Slot<'a>> = queues.keys().cloned().collect();
+    let mut open: BTreeSet<Slot> = queues.keys().cloned().collect();
     let mut done = Vec::new();
     while let Some(slot) = open.pop_first() {
         let Some(queue) = queues.get_mut(&slot) else { continue };
         while left.get(&slot).is_none_or(|n| *n > 0) {
             let Some(next) = queue.iter_mut().find_map(VecDeque::pop_front) else { break };
-            *left.entry(slot.clone()).or_insert_with(|| slot.capacity()) -= 1;
+            *left.entry(slot.clone()).or_insert(STORES_OF_AN_AGENT) -= 1;
             if let Some(from) = &next.from {
-                *left.entry(from.clone()).or_insert_with(|| from.capacity()) += 1;
+                *left.entry(from.clone()).or_insert(STORES_OF_AN_AGENT) += 1;
                 open.insert(from.clone());
             }
             done.push(next);
@@ -95,20 +76,20 @@ pub(super) fn play<'a>(over: &Field<'a>, blocked: &BTreeSet<Address>) -> Played<
     Played { free, done, stuck: queues.into_values().flatten().flatten().collect() }
 }
 
-fn live_slot<'a>(item: &'a Item<'_>) -> Option<Slot<'a>> {
+fn live_slot<'a>(item: &'a Item<'_>) -> Option<Slot> {
     item.live.filter(|_| !item.is_gone())?;
     Slot::of(item.address().kind, item.live_spec.as_deref().unwrap_or(&item.spec))
 }
 
 fn moved<'a>(delta: &'a Delta<'a>) -> Option<Move<'a>> {
-    let to = Slot::of(delta.address().kind, &delta.item.spec).filter(|to| delta.sends(to.field()))?;
+    let to = Slot::of(delta.address().kind, &delta.item.spec).filter(|_| delta.is_create())?;
     let from = live_slot(delta.item);
     (from.as_ref() != Some(&to)).then_some(Move { who: delta, from, to })
 }
 
 /// How much is free of every slot once what goes is gone and before anything moves.
-fn free<'a>(over: &Field<'a>, moves: &[Move<'a>]) -> BTreeMap<Slot<'a>, usize> {
-    let mut free: BTreeMap<Slot<'a>, usize> = BTreeMap::new();
+fn free<'a>(over: &Field<'a>, moves: &[Move<'a>]) -> BTreeMap<Slot, usize> {
+    let mut free: BTreeMap<Slot, usize> = BTreeMap::new();
     if moves.is_empty() {
         return free;
     }
@@ -119,8 +100,7 @@ fn free<'a>(over: &Field<'a>, moves: &[Move<'a>]) -> BTreeMap<Slot<'a>, usize> {
     });
     let kept = kept.filter_map(|(address, r)| Slot::of(address.kind, &r.body.as_ref()?.live));
     for slot in over.items.iter().filter_map(live_slot).chain(kept) {
-        let capacity = slot.capacity();
-        let n = free.entry(slot).or_insert(capacity);
+        let n = free.entry(slot).or_insert(STORES_OF_AN_AGENT);
         *n = n.saturating_sub(1);
     }
     free
@@ -130,8 +110,8 @@ fn free<'a>(over: &Field<'a>, moves: &[Move<'a>]) -> BTreeMap<Slot<'a>, usize> {
 /// away, again and again.
 fn in_the_round(moves: &[Move<'_>]) -> Vec<bool> {
     let mut round: Vec<bool> = moves.iter().map(|m| m.from.is_some()).collect();
-    let mut enters: BTreeMap<&Slot<'_>, Vec<usize>> = BTreeMap::new();
-    let mut leaves: BTreeMap<&Slot<'_>, Vec<usize>> = BTreeMap::new();
+    let mut enters: BTreeMap<&Slot, Vec<usize>> = BTreeMap::new();
+    let mut leaves: BTreeMap<&Slot, Vec<usize>> = BTreeMap::new();
     for (i, m) in moves.iter().enumerate() {
         if let Some(from) = &m.from {
             enters.entry(&m.to).or_default().push(i);
@@ -156,20 +136,13 @@ impl<'a> Played<'a> {
     pub(super) fn tell(&self, out: &mut Gathered) -> Vec<&'a Address> {
         for m in &self.stuck {
             let address = m.who.address();
-            let (message, fix) = match &m.to {
-                Slot::Name(_, name) => (
-                    format!("{address} never gets the name `{name}`: who has it waits for another name, in a circle"),
-                    "in two steps: give one of them a name that nobody has, and apply that first",
-                ),
-                Slot::Stores(agent) => (
-                    format!(
-                        "{address} finds no room: {} has {STORES_OF_AN_AGENT} memory stores, and none goes before it",
-                        named(agent)
-                    ),
-                    "in two steps: take one of the mounts of that agent out, and apply that first",
-                ),
-            };
-            out.find(&codes::BLOCKED, Effect::Blocks, Some(address), message).fix(fix).at(m.who.item.wanted);
+            let message = format!(
+                "{address} finds no room: {} has {STORES_OF_AN_AGENT} memory stores, and none goes before it",
+                m.to.agent()
+            );
+            out.find(&codes::BLOCKED, Effect::Blocks, Some(address), message)
+                .fix("in two steps: take one of the mounts of that agent out, and apply that first")
+                .at(m.who.item.wanted);
         }
         self.stuck.iter().map(|m| m.who.address()).collect()
     }
@@ -177,11 +150,11 @@ impl<'a> Played<'a> {
     /// Who comes to a full agent, and whose move elsewhere makes room for it. Retirements are not in it.
     pub(super) fn handovers(&self) -> Vec<(&'a Address, &'a Address)> {
         let mut out = Vec::new();
-        let mut came: BTreeMap<&Slot<'a>, usize> = BTreeMap::new();
-        let mut left: BTreeMap<&Slot<'a>, Vec<&'a Address>> = BTreeMap::new();
-        for m in self.done.iter().filter(|m| matches!(m.to, Slot::Stores(_))) {
+        let mut came: BTreeMap<&Slot, usize> = BTreeMap::new();
+        let mut left: BTreeMap<&Slot, Vec<&'a Address>> = BTreeMap::new();
+        for m in &self.done {
             let nth = came.entry(&m.to).or_default();
-            let free = self.free.get(&m.to).copied().unwrap_or_else(|| m.to.capacity());
+            let free = self.free.get(&m.to).copied().unwrap_or(STORES_OF_AN_AGENT);
             if let Some(by) = nth.checked_sub(free).and_then(|n| left.get(&m.to)?.get(n)) {
                 out.push((m.who.address(), *by));
             }
@@ -192,9 +165,4 @@ impl<'a> Played<'a> {
         }
         out
     }
-}
-
-fn named(agent: &str) -> String {
-    let value: Option<Value> = serde_json::from_str(agent).ok();
-    value.and_then(|v| Target::of(Kind::Agent, &v)).map_or_else(|| agent.to_owned(), |t| t.key())
 }

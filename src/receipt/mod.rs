@@ -44,7 +44,7 @@ pub enum Outcome {
     Done,
     /// Some are done, some not.
     Partial,
-    /// None is done.
+    /// None is done: nothing was written.
     Failed,
     /// Stopped by a person; what was in flight is done.
     Interrupted,

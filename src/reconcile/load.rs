@@ -7,11 +7,11 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use rayon::prelude::*;
 
-use crate::bundle::{self, BundleError, BundleWant, Found, What};
+use crate::bundle::{self, BundleError, BundleWant};
 use crate::desired::{self, Bundle, Desired, Inputs, Needs, Purpose, profile};
 use crate::diag::codes::bundle as bundle_code;
 use crate::diag::{Diagnostic, Diagnostics, LineIndex, Location};
-use crate::manifest::{self, ConfigDocument, Document, Form};
+use crate::manifest::{self, ConfigDocument, Document};
 use crate::model::Kind;
 use crate::model::config::Config;
 use crate::model::tree::FileSet;
@@ -71,9 +71,11 @@ pub fn load(dir: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let root = config.config.root.clone();
 
     let (places, discovered) = project.discover(&config.config.discover);
-    found.extend(Diagnostics(discovered.0.into_iter().map(|d| folder_for_a_file(d, dir, &project)).collect()));
-    let mut documents = read_all(&project, &places, profile, &mut sources, &mut found);
-    read_named_skills((dir, &project), &mut documents, &root, profile, &mut sources, &mut found);
+    let discovered = documents::folders_for_files(discovered, dir, &project);
+    let mut read = documents::Read::after(discovered, sources, found);
+    read.discovered(&project, &places, profile);
+    read.named_skills((dir, &project), &root, profile);
+    let documents::Read { documents, unread, mut sources, mut found } = read;
     let (documents, declared) = desired::declare(documents, &root);
     found.extend(declared);
     let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
@@ -88,11 +90,18 @@ pub fn load(dir: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let bundles = reading.bundles(&needs, &documents, &mut found);
     project.save_cache();
     let failed = found.has_errors();
-    let inputs = Inputs { config: &config, documents, texts, bundles, source: project.source(), today: options.today };
+    let (source, today) = (project.source(), options.today);
+    let inputs = Inputs { config: &config, documents, unread: &unread, texts, bundles, source, today };
     let (desired, resolved) = desired::resolve(inputs);
     found.extend(resolved);
     found.sort();
     let desired = desired.filter(|_| !failed);
+    if let Some(desired) = &desired {
+        // Everything after this compares digests; here they are taken on all cores.
+        desired.resources.par_iter().for_each(|(_, wanted)| {
+            wanted.digest();
+        });
+    }
     let quoted: BTreeSet<Arc<str>> = found.0.iter().flat_map(|d| &d.labels).map(|l| l.at.file.clone()).collect();
     sources.retain(|file, _| quoted.contains(file.as_str()));
     Ok(Loaded { config: config.config, desired, diagnostics: found, sources, counts, project })
@@ -130,106 +139,6 @@ fn cannot_open(error: &BundleError, at: Option<Location>) -> Diagnostic {
         Some(at) => d.at(at, ""),
         None => d,
     }
-}
-
-/// What one file gave.
-struct Parsed {
-    file: String,
-    text: Option<Arc<str>>,
-    documents: Vec<Document>,
-    found: Diagnostics,
-}
-
-/// Reads and parses a file. Findings about a skill are weighed by the profile.
-fn parse(project: &bundle::Project, file: String, form: Form, profile: Profile) -> Parsed {
-    let text = match project.read_text(&file) {
-        Ok(text) => text,
-        Err(d) => return Parsed { file, text: None, documents: Vec::new(), found: Diagnostics(vec![d]) },
-    };
-    let (documents, mut found) = manifest::parse(form, &LineIndex::new(file.as_str(), text.clone()));
-    if form == Form::Skill {
-        found = profile::weigh(found, profile);
-    }
-    Parsed { file, text: Some(text), documents, found }
-}
-
-impl Parsed {
-    fn keep(self, documents: &mut Vec<Document>, sources: &mut Sources, found: &mut Diagnostics) {
-        // The text of YAML that is somebody else's is of no more use.
-        if let Some(text) = self.text.filter(|_| !self.documents.is_empty() || !self.found.0.is_empty()) {
-            sources.insert(self.file, text);
-        }
-        documents.extend(self.documents);
-        found.extend(self.found);
-    }
-}
-
-/// Parses everything that was discovered, in the order of its paths.
-fn read_all(
-    project: &bundle::Project,
-    places: &[Found],
-    profile: Profile,
-    sources: &mut Sources,
-    found: &mut Diagnostics,
-) -> Vec<Document> {
-    let mut files = vec![(CONFIG_FILE.to_owned(), Form::Config)];
-    files.extend(places.iter().map(|place| match place.what {
-        What::Yaml => (place.path.clone(), Form::Yaml),
-        What::Agent => (place.path.clone(), Form::AgentMarkdown),
-        What::SkillDir => (skill_file(&place.path), Form::Skill),
-    }));
-    let parsed: Vec<Parsed> = files.into_par_iter().map(|(file, form)| parse(project, file, form, profile)).collect();
-    let mut documents = Vec::new();
-    for mut p in parsed {
-        if p.file == CONFIG_FILE {
-            // Checks of the whole text were told when the configuration was read.
-            p.found.0.retain(|d| !found.0.iter().any(|o| o.code == d.code && o.place() == d.place()));
-        }
-        p.keep(&mut documents, sources, found);
-    }
-    documents
-}
-
-/// A folder without SKILL.md is no skill; one in which SKILL.md is a folder is a broken one.
-fn folder_for_a_file(d: Diagnostic, dir: &Path, project: &bundle::Project) -> Diagnostic {
-    let file = match d.place() {
-        Some(at) if d.code == &bundle_code::NOT_A_SKILL => skill_file(&at.file),
-        _ => return d,
-    };
-    if dir.join(&file).is_dir() { project.read_text(&file).err().unwrap_or(d) } else { d }
-}
-
-fn skill_file(folder: &str) -> String {
-    if folder == "." || folder.is_empty() { "SKILL.md".to_owned() } else { format!("{folder}/SKILL.md") }
-}
-
-/// A Skill document may name a folder that discovery does not look at.
-fn read_named_skills(
-    (dir, project): (&Path, &bundle::Project),
-    documents: &mut Vec<Document>,
-    root: &str,
-    profile: Profile,
-    sources: &mut Sources,
-    found: &mut Diagnostics,
-) {
-    let known: BTreeSet<&str> = documents.iter().map(|d| &**d.file()).collect();
-    let tried = |file: &String| known.contains(file.as_str()) || found.0.iter().any(|d| is_at(d, file));
-    let missed = desired::skill_files(documents, root).into_iter().filter(|(file, _)| !tried(file));
-    let missed: Vec<(String, Location)> = missed.collect();
-    for (file, at) in missed {
-        let folder = dir.join(&file).parent().is_some_and(Path::is_dir);
-        let mut parsed = parse(project, file, Form::Skill, profile);
-        if parsed.text.is_none() {
-            // A folder that is not there is told when its files are read.
-            let told = if folder { parsed.found.0 } else { Vec::new() };
-            parsed.found = Diagnostics(told.into_iter().map(|d| named_here(d, Some(at.clone()))).collect());
-        }
-        parsed.keep(documents, sources, found);
-    }
-}
-
-fn is_at(d: &Diagnostic, file: &str) -> bool {
-    d.place().is_some_and(|at| &*at.file == file)
 }
 
 /// Reads the texts that documents name.
@@ -318,6 +227,8 @@ impl Reading<'_> {
         }
     }
 }
+
+mod documents;
 
 #[cfg(test)]
 mod tests;

@@ -28,15 +28,17 @@ fn wanted(kind: Kind, name: &str, spec: Value) -> Wanted {
     let refs = (kinds::def(kind).refs)(&spec);
     Wanted {
         address,
-        spec,
+        spec: spec.into(),
         unowned: vec![],
         seeded: vec![],
         protected: false,
         refs,
         at: Location::file("a.yaml"),
         places: BTreeMap::new(),
+        instructions: Vec::new(),
         content: None,
         memories: BTreeMap::new(),
+        digested: crate::desired::Digested::default(),
     }
 }
 
@@ -116,7 +118,7 @@ impl ControlPlane for World {
                 let body = |id: &String| LoadedBody {
                     id: id.clone(),
                     body: json!({"name": "Old", "model": {"id": "m"}}),
-                    applied: Some(Applied { spec: json!({"name": "Older", "model": "m"}), unowned: vec![] }),
+                    applied: Some(Applied { spec: json!({"name": "Older", "model": "m"}).into(), unowned: vec![] }),
                     moved: vec![],
                     entries: vec![],
                     memories: vec![],

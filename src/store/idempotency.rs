@@ -27,6 +27,17 @@ pub(crate) fn get(conn: &Conn, scope: &str, key: &str) -> Result<Option<Stored>>
     Ok(row.optional()?)
 }
 
+/// Lets go of answers from before a moment (RFC 3339, UTC, without fraction and `Z`), the oldest first, at most so
+/// many.
+pub(crate) fn forget(conn: &Conn, before: &str, most: u32) -> Result<()> {
+    conn.prepare_cached(
+        "DELETE FROM idempotency WHERE (scope, key) IN \
+         (SELECT scope, key FROM idempotency WHERE at < ?1 ORDER BY at LIMIT ?2)",
+    )?
+    .execute(params![before, most])?;
+    Ok(())
+}
+
 /// Stores an answer.
 pub(crate) fn put(conn: &Conn, scope: &str, key: &str, stored: &Stored, at: &str) -> Result<()> {
     conn.prepare_cached(

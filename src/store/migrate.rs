@@ -9,7 +9,8 @@ use crate::store::error::{StoreError, Trouble};
 pub(super) const APPLICATION_ID: u32 = 0x636b_6675;
 
 /// Every migration, in order; the number is its place, from 1.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_workspace.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("migrations/0001_workspace.sql"), include_str!("migrations/0002_old_answers.sql")];
 
 /// The schema that this program writes.
 pub(super) fn newest() -> u32 {
@@ -47,6 +48,17 @@ pub(super) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     tx.commit()?;
     Ok(())
+}
+
+/// Checks the schema of a database that cannot be written.
+pub(super) fn is_newest(conn: &Connection) -> Result<(), StoreError> {
+    let have: u32 = conn.query_row("PRAGMA user_version", [], |r| r.get(0))?;
+    check(conn, have)?;
+    if have == newest() {
+        return Ok(());
+    }
+    let what = format!("the workspace has schema {have}, and cannot be written to bring it to {}", newest());
+    Err(StoreError::new(Trouble::ReadOnly, what))
 }
 
 fn check(conn: &Connection, have: u32) -> Result<(), StoreError> {

@@ -6,17 +6,20 @@ pub(crate) mod document;
 mod error;
 pub(crate) mod fact;
 pub(crate) mod idempotency;
+mod leftover;
 pub(crate) mod memory;
 mod migrate;
 mod open;
 pub(crate) mod owner;
+mod patience;
 pub(crate) mod reference;
 pub(crate) mod resource;
 mod sql;
 pub(crate) mod version;
 
 pub use error::{StoreError, Trouble};
-pub(crate) use open::{Database, Identity, New};
+pub(crate) use open::{Database, Identity, New, empty};
+pub(crate) use patience::Patience;
 
 /// A connection. Rules pass it on and never write SQL.
 pub(crate) type Conn = rusqlite::Connection;
@@ -24,9 +27,20 @@ pub(crate) type Conn = rusqlite::Connection;
 /// A transaction that takes the write lock at once and holds a savepoint for each request.
 pub(crate) type Batch<'a> = rusqlite::Transaction<'a>;
 
-/// Begins a batch; waits for another process that writes, as long as the busy timeout says.
-pub(crate) fn begin(conn: &mut Conn) -> Result<Batch<'_>> {
-    Ok(conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?)
+/// Begins a batch; waits for another process that writes.
+pub(crate) fn begin<'a>(conn: &'a mut Conn, patience: &Patience) -> Result<Batch<'a>> {
+    let conn: &'a Conn = conn;
+    patience.wait(|| Ok(Batch::new_unchecked(conn, rusqlite::TransactionBehavior::Immediate)?))
+}
+
+/// Begins to read: all that is read in it is of one state. Waits for another process that lets nobody read.
+pub(crate) fn snapshot<'a>(conn: &'a Conn, patience: &Patience) -> Result<Batch<'a>> {
+    patience.wait(|| {
+        let snapshot = conn.unchecked_transaction()?;
+        // The first look at the file is what takes the lock.
+        snapshot.query_row("PRAGMA schema_version", [], |_| Ok(()))?;
+        Ok(snapshot)
+    })
 }
 
 /// What every row function answers.

@@ -30,13 +30,27 @@ fn a_saved_plan_does_the_rest_when_one_action_is_stale() {
 }
 
 #[test]
+fn a_saved_plan_of_which_everything_is_stale_is_recorded_as_one_that_did_nothing() {
+    let s = team();
+    s.run(&["apply", "--yes"]).code(0);
+    s.edit("agents/support.md", "Rule 20: be kind", "Rule 20: be friendly");
+    s.run(&["plan", "-o", "p.json"]).code(0);
+    s.edit("agents/support.md", "Rule 20: be friendly", "Rule 20: be brief");
+    s.run(&["apply", "--yes"]).code(0);
+    let ran = s.run(&["apply", "--plan", "p.json", "--json"]).code(4).json();
+    assert_eq!((outcomes(&ran), &ran["outcome"]), (vec!["Agent/support#update stale".to_owned()], &"failed".into()));
+    let history = s.run(&["history", "--json"]).code(0).json();
+    assert_eq!(history["applies"][0]["outcome"], "failed", "{history}");
+}
+
+#[test]
 fn a_skill_that_changed_after_planning_sends_nothing_and_a_prompt_is_in_the_plan() {
     let s = team();
     s.run(&["plan", "-o", "p.json"]).code(0);
     s.edit("skills/triage/SKILL.md", "Ask what", "Ask when");
     let ran = s.run(&["apply", "--plan", "p.json"]).code(4);
     assert!(ran.err.contains("plan.content_missing") && ran.err.contains("skills/triage/SKILL.md"), "{}", ran.err);
-    assert_eq!(s.run(&["history", "--json"]).code(0).json()["applies"], Value::Array(Vec::new()));
+    assert!(!s.path(".checkfu/workspace.db").exists(), "nothing was written, a workspace neither");
     s.edit("skills/triage/SKILL.md", "Ask when", "Ask what");
     s.edit("agents/billing.md", "about bills", "about nothing");
     s.run(&["apply", "--plan", "p.json"]).code(0);

@@ -116,7 +116,7 @@ fn generated_files_are_up_to_date() {
 fn examples_in_the_pages_of_kinds_are_valid() {
     for kind in KINDS {
         let index = checkfu::diag::LineIndex::new("example.yaml", kind.example);
-        let (documents, found) = manifest::parse(Form::Yaml, &index);
+        let manifest::Parsed { documents, found, .. } = manifest::parse(Form::Yaml, &index);
         let found: Vec<_> = found.0.iter().map(|d| format!("{} {}", d.code.code, d.message)).collect();
         assert!(found.is_empty(), "{}: {found:?}", kind.kind);
         assert!(!documents.is_empty() && documents.iter().all(|d| d.address.kind == kind.kind));

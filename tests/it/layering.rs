@@ -17,7 +17,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("live", &[]),
     ("plan", &["desired", "live"]),
     ("receipt", &["plan"]),
-    ("control", &["live", "receipt"]),
+    ("control", &["manifest", "live", "receipt"]),
     ("store", &[]),
     ("apply", &["plan", "receipt", "control"]),
     ("reconcile", &["manifest", "bundle", "desired", "live", "plan", "receipt", "control", "apply"]),

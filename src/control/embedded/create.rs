@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::control::embedded::error::{Result, conflict, invalid, owner_required, refused, stale};
 use crate::control::embedded::rights::{self, Right};
 use crate::control::embedded::write::{Effect, Tx};
-use crate::control::embedded::{digests, mounts, publish, references, wire};
+use crate::control::embedded::{digests, mounts, publish, references, skills, wire};
 use crate::diag::codes::control as codes;
 use crate::model::Kind;
 use crate::model::kinds::{Object, def};
@@ -17,7 +17,11 @@ use crate::store::version::{self, Version};
 /// Makes a resource.
 pub(super) fn create(tx: &Tx<'_>, request: &Create) -> Result<Effect> {
     let kind = request.kind;
-    let body = wire::created(kind, &request.body)?;
+    let mut body = request.body.clone();
+    if kind == Kind::Skill {
+        skills::name_by_files(tx, &mut body, request.content.as_ref())?;
+    }
+    let body = wire::created(kind, &body)?;
     check_source(kind, &body)?;
     let replaced = match &request.replaces {
         Some(old) => Some(supersede(tx, request, old)?),

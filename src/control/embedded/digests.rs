@@ -1,6 +1,6 @@
 //! Canonical forms and the digests that say in one word whether a resource is as applied.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -40,11 +40,12 @@ pub(super) fn full_body(conn: &Conn, r: &Resource, mut body: Object) -> Result<O
 pub(super) fn add_refs(conn: &Conn, kind: Kind, body: &Object, refs: &mut Refs) -> Result<()> {
     for r in (def(kind).wire_refs)(body) {
         if !refs.resources.contains_key(&r.id) {
-            // A superseded resource has no address of its own: who refers to it still has to move.
-            if let Some(Resource { owner: Some(owner), address: Some(address), superseded: false, .. }) =
+            if let Some(Resource { owner: Some(owner), address: Some(address), superseded, .. }) =
                 resource::get(conn, &r.id)?
             {
-                refs.resources.insert(r.id.clone(), (owner, address));
+                // A superseded resource has no address of its own: who refers to it still has to move.
+                let known = if superseded { &mut refs.superseded } else { &mut refs.resources };
+                known.insert(r.id.clone(), (owner, address));
             }
         }
         let Some(wanted) = &r.version else { continue };
@@ -70,7 +71,7 @@ pub(super) fn canonical(
     applied: Option<&Value>,
 ) -> Result<Value> {
     let body = full_body(conn, r, body)?;
-    let mut refs = Refs { resources: BTreeMap::new(), contents: BTreeMap::new(), me: me.cloned() };
+    let mut refs = Refs { me: me.cloned(), ..Refs::default() };
     add_refs(conn, r.kind, &body, &mut refs)?;
     Ok((def(r.kind).from_wire)(&Value::Object(body), &refs, applied))
 }
@@ -78,7 +79,7 @@ pub(super) fn canonical(
 /// What its owner last applied.
 pub(super) fn applied(conn: &Conn, r: &Resource) -> Result<Option<Applied>> {
     let Some(spec) = r.applied else { return Ok(None) };
-    Ok(Some(Applied { spec: document::get(conn, spec)?, unowned: r.unowned.clone() }))
+    Ok(Some(Applied { spec: Arc::new(document::get(conn, spec)?), unowned: r.unowned.clone() }))
 }
 
 /// Sets what is applied, digest too.
@@ -125,7 +126,7 @@ fn live_digest(conn: &Conn, r: &Resource, body: Object, applied: Option<&Applied
     let none = Applied::default();
     let applied = applied.unwrap_or(&none);
     let canonical = canonical(conn, r, body, r.owner.as_ref(), Some(&applied.spec))?;
-    if canonical == applied.spec {
+    if canonical == *applied.spec {
         return Ok(r.applied_digest);
     }
     Ok(Some(owned_digest(r.kind, &canonical, applied)))

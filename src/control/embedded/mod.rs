@@ -10,6 +10,7 @@ mod contents;
 mod create;
 mod digests;
 mod error;
+mod fresh;
 mod integrity;
 mod memory;
 mod mounts;
@@ -18,6 +19,7 @@ mod read;
 mod references;
 mod retire;
 mod rights;
+mod skills;
 mod snapshot;
 mod update;
 mod wire;
@@ -26,6 +28,8 @@ mod writer;
 
 #[cfg(test)]
 mod tests;
+
+pub use fresh::OnFirstWrite;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,7 +41,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes::control as codes;
 use crate::model::op::{Context, OPERATIONS, Request, Response};
-use crate::store::{Conn, Database, Identity, New};
+use crate::store::{self, Conn, Database, Identity, New, Patience};
 
 /// Where time comes from.
 pub type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
@@ -52,8 +56,10 @@ pub struct EmbeddedOptions {
     pub clock: Clock,
     /// Default: UUID v7.
     pub ids: IdSource,
-    /// How long to wait for another process that writes. Default 5 s.
+    /// How long to wait for another process that holds the file. Default 30 s.
     pub busy_timeout: Duration,
+    /// Called once a wait, as soon as it is more than a moment. Default: nobody is told.
+    pub on_wait: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl Default for EmbeddedOptions {
@@ -61,12 +67,17 @@ impl Default for EmbeddedOptions {
         Self {
             clock: Arc::new(jiff::Timestamp::now),
             ids: Arc::new(|| uuid::Uuid::now_v7().as_u128()),
-            busy_timeout: Duration::from_secs(5),
+            busy_timeout: Duration::from_secs(30),
+            on_wait: Arc::new(|| ()),
         }
     }
 }
 
 impl EmbeddedOptions {
+    fn patience(&self) -> Patience {
+        Patience { most: self.busy_timeout, told: Arc::clone(&self.on_wait) }
+    }
+
     /// For tests: a clock that goes one second a call from 2026-01-01, ids that count up from a seed.
     pub fn seeded(seed: u64) -> Self {
         use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -101,29 +112,32 @@ impl Embedded {
     /// # Errors
     /// `store.*`: locked, newer, not a database, damaged, read-only, no space, cannot be opened.
     pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, ControlError> {
-        let new = New {
-            id: wire::id_text("ws_", (options.ids)()),
-            epoch: wire::id_text("epoch_", (options.ids)()),
-            at: (options.clock)().to_string(),
-        };
-        let (database, identity) = Database::open_or_create(path, options.busy_timeout, &new)?;
-        Self::start(database, identity, options)
+        let (database, identity) = Database::open_or_create(path, &options.patience(), &new(&options))?;
+        let conn = database.writer()?;
+        Self::with(database, identity, conn, options)
     }
 
-    /// Opens the workspace at a path; `None` when there is none. Never makes one.
+    /// Opens the workspace at a path; `None` when there is none. Never makes one. One that may not be written is
+    /// opened to be read, and answers each write with `store.read_only`.
     ///
     /// # Errors
     /// As [`Embedded::open`].
     pub fn open_existing(path: &Path, options: EmbeddedOptions) -> Result<Option<Self>, ControlError> {
-        match Database::open(path, options.busy_timeout)? {
-            Some((database, identity)) => Self::start(database, identity, options).map(Some),
-            None => Ok(None),
+        let Some((database, identity)) = Database::open(path, options.patience())? else { return Ok(None) };
+        if database.is_read_only() {
+            let inner = Arc::new(Readers { database, identity, idle: Mutex::new(Vec::new()) });
+            return Ok(Some(Self { inner, queue: None, thread: None }));
         }
+        let conn = database.writer()?;
+        Self::with(database, identity, conn, options).map(Some)
     }
 
-    fn start(database: Database, identity: Identity, options: EmbeddedOptions) -> Result<Self, ControlError> {
-        let conn = database.writer()?;
-        Self::with(database, identity, conn, options)
+    /// Can the workspace be written?
+    ///
+    /// # Errors
+    /// `store.read_only`.
+    pub fn may_write(&self) -> Result<(), ControlError> {
+        if self.inner.database.is_read_only() { Err(self.inner.database.read_only().into()) } else { Ok(()) }
     }
 
     fn with(
@@ -133,9 +147,10 @@ impl Embedded {
         options: EmbeddedOptions,
     ) -> Result<Self, ControlError> {
         let (queue, jobs) = mpsc::channel(64);
+        let patience = database.patience().clone();
         let thread = std::thread::Builder::new()
             .name("checkfu-writer".to_owned())
-            .spawn(move || writer::run(conn, jobs, &options))
+            .spawn(move || writer::run(conn, jobs, &options, &patience))
             .map_err(|e| {
                 let mut error = stopped();
                 error.source = Some(Box::new(e));
@@ -149,6 +164,7 @@ impl Embedded {
         if let Request::BlobPut(put) = &request {
             blobs::check(put)?;
         }
+        self.may_write()?;
         let digest = context.key.as_ref().map(|_| write::request_digest(&context, &request));
         let (reply, answer) = oneshot::channel();
         let job = writer::Job { context, request, digest, reply };
@@ -157,10 +173,16 @@ impl Embedded {
         answer.await.map_err(|_| stopped())?
     }
 
+    /// Reads on the thread that asks, where that is allowed: what a large answer leaves free is then of use to
+    /// whoever reads it, and no second thread keeps as much.
+    ///
+    /// `block_in_place` hands the other tasks of the asking thread to another one, which needs a runtime of several
+    /// threads: on a runtime of one thread it panics, so there the read goes to a thread for blocking work, and the
+    /// one thread stays free. It also panics inside of a `LocalSet`, which nothing here makes. Without a runtime
+    /// nobody else is kept waiting.
     async fn read(&self, request: Request) -> Result<Response, ControlError> {
         use tokio::runtime::{Handle, RuntimeFlavor};
         match Handle::try_current().map(|h| h.runtime_flavor()) {
-            // On the thread that asks: what a large answer leaves free is then of use to whoever reads it.
             Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| self.inner.answer(&request)),
             Ok(_) => {
                 let readers = Arc::clone(&self.inner);
@@ -178,11 +200,12 @@ impl Readers {
             Some(conn) => conn,
             None => self.database.reader()?,
         };
-        // One snapshot for all that a request reads.
-        let answer = match conn.unchecked_transaction() {
+        // One snapshot for all that a request reads. Another process may hold the file when it begins.
+        let answer = match store::snapshot(&conn, self.database.patience()) {
             Ok(snapshot) => read::answer(&snapshot, &self.identity, request),
-            Err(e) => Err(crate::store::StoreError::from(e).into()),
+            Err(e) => Err(e.into()),
         };
+        let answer = answer.and_then(|answer| self.database.unchanged().map(|()| answer).map_err(ControlError::from));
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < 8 {
             idle.push(conn);
@@ -209,6 +232,15 @@ impl Drop for Embedded {
             // A writer that panicked has answered its callers by closing their channels.
             drop(thread.join());
         }
+    }
+}
+
+/// What a new workspace is born with.
+fn new(options: &EmbeddedOptions) -> New {
+    New {
+        id: wire::id_text("ws_", (options.ids)()),
+        epoch: wire::id_text("epoch_", (options.ids)()),
+        at: (options.clock)().to_string(),
     }
 }
 

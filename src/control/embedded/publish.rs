@@ -2,6 +2,7 @@
 
 use crate::control::embedded::error::{Result, invalid, refused};
 use crate::control::embedded::rights::{self, Right};
+use crate::control::embedded::skills::{self, SKILL_FILE};
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{digests, update};
 use crate::diag::codes::control as codes;
@@ -40,7 +41,7 @@ pub(super) fn publish(tx: &Tx<'_>, request: &Publish) -> Result<Effect> {
 
 /// Adds the next version to a skill or tree; answers its id.
 pub(super) fn add_version(tx: &Tx<'_>, r: &mut Resource, content: &ContentOf) -> Result<String> {
-    check(tx, r.kind, content)?;
+    check(tx, r, content)?;
     document::put_entries(tx.conn, content.digest, &content.entries)?;
     r.number += 1;
     let id = if r.kind == Kind::Skill { tx.id("skver_") } else { r.number.to_string() };
@@ -58,7 +59,8 @@ pub(super) fn add_version(tx: &Tx<'_>, r: &mut Resource, content: &ContentOf) ->
     Ok(id)
 }
 
-fn check(tx: &Tx<'_>, kind: Kind, content: &ContentOf) -> Result<()> {
+fn check(tx: &Tx<'_>, r: &Resource, content: &ContentOf) -> Result<()> {
+    let kind = r.kind;
     let entries = &content.entries;
     if entries.is_empty() || (kind == Kind::FileTree && entries.len() > TREE_FILES) {
         let message = format!("a version holds 1 to {TREE_FILES} files, not {}", entries.len());
@@ -70,7 +72,7 @@ fn check(tx: &Tx<'_>, kind: Kind, content: &ContentOf) -> Result<()> {
     if let Some(bad) = entries.iter().find(|e| !is_relative(&e.path)) {
         return Err(invalid(format!("`{}` is no normalized relative path", bad.path)));
     }
-    if kind == Kind::Skill && !entries.iter().any(|e| e.path == "SKILL.md") {
+    if kind == Kind::Skill && !entries.iter().any(|e| e.path == SKILL_FILE) {
         return Err(invalid("a skill has a SKILL.md at its top"));
     }
     if FileSet::digest_of(entries) != content.digest {
@@ -79,7 +81,8 @@ fn check(tx: &Tx<'_>, kind: Kind, content: &ContentOf) -> Result<()> {
             format!("{} is not the digest of these entries", content.digest),
         ));
     }
-    held(tx, entries)
+    held(tx, entries)?;
+    if kind == Kind::Skill { skills::check_name(tx, r, content) } else { Ok(()) }
 }
 
 /// Every body is there, and has the size that is said.

@@ -14,6 +14,11 @@ use crate::store::idempotency::{self, Stored};
 use crate::store::resource::{self, Resource, State};
 use crate::store::{Conn, apply, fact, memory as memories, owner};
 
+/// How long stored answers are kept at least, in seconds: 24 h.
+const KEPT: i64 = 24 * 60 * 60;
+/// How many stored answers one write lets go of at most. It stores one, so they become fewer.
+const FORGOTTEN_AT_ONCE: u32 = 8;
+
 /// What an operation works in.
 pub(super) struct Tx<'a> {
     pub(super) conn: &'a Conn,
@@ -22,6 +27,9 @@ pub(super) struct Tx<'a> {
     pub(super) operation: String,
     /// RFC 3339, UTC.
     pub(super) now: String,
+    /// Stored answers from before this moment are of no more use; without fraction and `Z`, so that it sorts
+    /// before every time of its second.
+    kept_from: String,
     /// Number of the audit fact that this write will append.
     pub(super) fact: u64,
     options: &'a EmbeddedOptions,
@@ -34,7 +42,10 @@ impl<'a> Tx<'a> {
         operation: String,
         options: &'a EmbeddedOptions,
     ) -> Result<Self> {
-        Ok(Self { conn, context, operation, now: (options.clock)().to_string(), fact: fact::next(conn)?, options })
+        let now = (options.clock)();
+        let kept_from = jiff::Timestamp::from_second(now.as_second().saturating_sub(KEPT)).unwrap_or_default();
+        let kept_from = kept_from.to_string().trim_end_matches('Z').to_owned();
+        Ok(Self { conn, context, operation, now: now.to_string(), kept_from, fact: fact::next(conn)?, options })
     }
 
     /// A new id.
@@ -127,6 +138,7 @@ pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) ->
     if let (Some(key), Some(request)) = (&tx.context.key, digest) {
         let stored = Stored { request, resource: effect.resource, answer: to_stored(&effect.response) };
         idempotency::put(tx.conn, &scope, key, &stored, &tx.now)?;
+        idempotency::forget(tx.conn, &tx.kept_from, FORGOTTEN_AT_ONCE)?;
     }
     Ok(effect.response)
 }

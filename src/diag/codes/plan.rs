@@ -13,6 +13,9 @@ codes! {
     REPLACE_REFUSED = "plan.replace_refused", Error, "A field that cannot change in place",
         "The change needs a new resource, and the old one could not be brought back.",
         "In two steps: declare it under a new name; then let the old one go with a `removed:` line.";
+    EXCHANGE = "plan.exchange", Error, "Two resources take each other's name or place",
+        "The workspace holds unique names and the mount destinations of an agent unique at every moment, so one has to let go first. A mount is retired and made anew for that; a resource that others name by its id, that is protected, or of which something is not the file's, is not.",
+        "In two steps: give one of them something else first and apply; then what it is to have.";
     REPLACE_HELD = "plan.replace_held", Error, "A replacement would lose what moved live",
         "A new resource would take the place of one that someone changed live.",
         "Write the live values into the file, or plan with --revert ADDRESS.";

@@ -18,6 +18,11 @@ pub enum Target {
 }
 
 impl Target {
+    /// An address of an owner, as `me` names it.
+    pub fn at(owner: &Owner, address: &Address, me: Option<&Owner>) -> Self {
+        if me == Some(owner) { Target::Own(address.clone()) } else { Target::Foreign(owner.clone(), address.clone()) }
+    }
+
     /// Reads the text of a reference in a field that takes `kind`: a name, `owner:Kind/name`.
     pub fn parse(kind: Kind, text: &str) -> Option<Self> {
         match text.rsplit_once(':') {
@@ -130,6 +135,10 @@ impl Ids {
 pub struct Refs {
     /// Owner and address of live ids that have one; an id that is absent stays an id.
     pub resources: BTreeMap<String, (Owner, Address)>,
+    /// Owner and address of superseded ids: what is at that address now took their place. In a canonical form such
+    /// an id stays one, so that its digest tells that the reference still has to move.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub superseded: BTreeMap<String, (Owner, Address)>,
     /// Content of versions: `skver_…` → digest; `ID#NUMBER` → digest for trees and stores.
     pub contents: BTreeMap<String, Digest>,
     /// Whose view: references to this owner's resources become plain names.
@@ -140,8 +149,7 @@ impl Refs {
     /// The canonical target of a live id.
     pub fn target(&self, kind: Kind, id: &str) -> Target {
         match self.resources.get(id) {
-            Some((owner, address)) if self.me.as_ref() == Some(owner) => Target::Own(address.clone()),
-            Some((owner, address)) => Target::Foreign(owner.clone(), address.clone()),
+            Some((owner, address)) => Target::at(owner, address, self.me.as_ref()),
             None => Target::Id(kind, id.to_owned()),
         }
     }

@@ -413,7 +413,7 @@ pub struct Source {
 pub struct ApplyEnd {
     /// Which.
     pub id: String,
-    /// `done`, `partial`, `interrupted`.
+    /// `done`, `partial`, `failed` (nothing was done), `interrupted`.
     pub outcome: String,
     /// Lines of actions that did not write: stale, blocked, failed, not started.
     pub lines: Vec<ReceiptLine>,

@@ -294,7 +294,7 @@ pub struct ApplyInfo {
     pub began_at: String,
     /// When it ended; `None` = it runs, or was killed.
     pub ended_at: Option<String>,
-    /// `done`, `partial`, `interrupted`; `None` while it runs.
+    /// `done`, `partial`, `failed` (nothing was done), `interrupted`; `None` while it runs.
     pub outcome: Option<String>,
     /// How many actions were done.
     pub done: u64,

@@ -491,6 +491,7 @@ fn all_codes_are_reached() {
         include_str!("files.rs"),
         include_str!("matrix.rs"),
         include_str!("memory.rs"),
+        include_str!("order.rs"),
     ];
     for code in crate::diag::codes::plan::ALL {
         let named = format!("\"{}\"", code.code);

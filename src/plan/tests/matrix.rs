@@ -1,8 +1,11 @@
 //! Every row of the three-way comparison, for fields, labels, protection, policy and what is gone.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::world::*;
+use crate::desired::TextPart;
 use crate::diag::Location;
 use crate::model::config::OnDrift;
 use crate::plan::{Cause, Effect, Plan, Precondition, Step, Verb, exit_code};
@@ -279,19 +282,36 @@ fn a_changed_prompt_points_to_its_first_changed_line() {
     let mut desired = project();
     desired.put_agent("a", "one\ntwo\nthree", &[]);
     let world = World::of(&desired);
-    let mut at = |text: &str, start: usize, end: usize| {
+    let part = |line, lines, file: &str, verbatim| TextPart {
+        line,
+        lines,
+        at: Location { file: file.into(), start: 40, end: 49, line: 6, column: 3 },
+        verbatim,
+    };
+    let mut at = |text: &str, parts: &[TextPart]| {
         let agent = desired.put_agent("a", text, &[]);
-        let place = Location { file: "agents/a.md".into(), start, end, line: 6, column: 3 };
-        agent.places.insert("instructions".into(), place);
+        agent.places.insert("instructions".into(), Location::file("x.md"));
+        agent.instructions = parts.to_vec();
         let plan = world.plan(&desired);
         plan.actions[0].about.changes[0].at.clone().unwrap()
     };
-    assert_eq!(at("one\ntwo\n3", 40, 49), "agents/a.md:8:1");
-    assert_eq!(at("1\ntwo\nthree", 40, 51), "agents/a.md:6:3");
-    assert_eq!(at("one\ntwo", 40, 47), "agents/a.md:7:1");
-    // a whole file; and a text that is not what stands there
-    assert_eq!(at("one\n2\nthree", 0, 0), "agents/a.md:7:1");
-    assert_eq!(at("one\n2\nthree", 40, 60), "agents/a.md:6:3");
+    let one = [part(0, 3, "a.md", true)];
+    assert_eq!(at("one\ntwo\n3", &one), "a.md:8:1");
+    assert_eq!(at("1\ntwo\nthree", &one), "a.md:6:3");
+    assert_eq!(at("one\ntwo", &one), "a.md:7:1");
+    // a text that is not what stands there; and none of which anything is known
+    assert_eq!(at("one\n2\nthree", &[part(0, 3, "a.md", false)]), "a.md:6:3");
+    assert_eq!(at("one\n2\nthree", &[]), "x.md:1:1");
+    // two texts with a blank line between them
+    let two = [part(0, 1, "pre.md", true), part(2, 1, "a.md", true)];
+    assert_eq!(at("one\n\nthree", &two), "pre.md:6:3");
+    assert_eq!(at("one\ntwo\n3", &two), "a.md:6:3");
+    desired.put_agent("a", "one\n\nthree\nfour", &[]);
+    let world = World::of(&desired);
+    let agent = desired.put_agent("a", "one\n\nthree\n4", &[]);
+    agent.instructions = vec![part(0, 1, "pre.md", true), part(2, 2, "a.md", true)];
+    let plan = world.plan(&desired);
+    assert_eq!(plan.actions[0].about.at.as_deref(), Some("a.md:7:1"));
 }
 
 #[test]
@@ -300,13 +320,13 @@ fn a_replacement_leaves_what_is_not_owned_as_it_is_live() {
     for (ours, theirs) in [("one", json!("theirs")), ("two", json!("theirs")), ("two", Value::Null)] {
         let mut desired = project();
         let wanted = desired.put("Environment/e", &environment("one", "cloud"));
-        wanted.spec["labels"] = json!({"a": "1", "b": "1"});
+        Arc::make_mut(&mut wanted.spec)["labels"] = json!({"a": "1", "b": "1"});
         wanted.unowned = vec!["description".into(), "labels.b".into()];
         let mut world = World::of(&desired);
         world.outside("Environment/e", "description", theirs.clone());
         world.outside("Environment/e", "labels.b", json!("9"));
         let wanted = desired.put("Environment/e", &environment(ours, "self_hosted"));
-        wanted.spec["labels"] = json!({"a": "2", "b": "2"});
+        Arc::make_mut(&mut wanted.spec)["labels"] = json!({"a": "2", "b": "2"});
         wanted.unowned = vec!["description".into(), "labels.b".into()];
         let plan = world.plan(&desired);
         assert_eq!(ids(&plan)[0], "Environment/e#replace");
@@ -329,7 +349,7 @@ fn a_mount_made_anew_for_its_tree_keeps_what_is_not_owned() {
     let mut world = World::of(&desired);
     world.outside("FileTreeMount/m", "instructions", json!("theirs"));
     let git = json!({"kind": "git", "ref": "main"});
-    world.body("FileTree/t").applied.spec["source"] = git.clone();
+    Arc::make_mut(&mut world.body("FileTree/t").applied.spec)["source"] = git.clone();
     world.outside("FileTree/t", "source", git);
     // Nothing of the mount differs, so a snapshot would not read it.
     let lean = crate::plan::plan(&desired, &world.snapshot(&desired), &options());

@@ -192,7 +192,7 @@ fn a_mode_on_all_contents_is_that_of_each() {
         let mut desired = project();
         let modes = |d: &mut crate::desired::Desired, text: &str, files: &[(&str, &str)]| {
             let wanted = d.put_store("s", &[("/p", "enforce")], files);
-            wanted.spec["description"] = serde_json::json!(text);
+            std::sync::Arc::make_mut(&mut wanted.spec)["description"] = serde_json::json!(text);
             wanted.unowned = vec!["contents".into()];
             wanted.seeded = if seeded { wanted.unowned.clone() } else { Vec::new() };
             assert_eq!(wanted.has_seeds(), seeded);

@@ -1,8 +1,10 @@
 //! Order, edges, and what is said about an action.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::world::*;
+use crate::desired::Desired;
+use crate::model::Kind;
 use crate::model::op::{Referrer, Resolved};
 use crate::plan::{Cause, Effect, FileVerb, Precondition, Step, Verb, exit_code};
 
@@ -258,31 +260,6 @@ fn full_agents_exchange_mounts_only_where_one_has_room() {
 }
 
 #[test]
-fn names_that_go_round_in_a_circle_are_blocked() {
-    let mut desired = project();
-    let name = |name: &str| json!({ "name": name });
-    for (of, shown) in [("a", "x"), ("b", "y"), ("c", "z")] {
-        desired.put(&format!("Environment/{of}"), &name(shown));
-    }
-    let mut world = World::of(&desired);
-    for (of, shown) in [("a", "y"), ("b", "x"), ("c", "w")] {
-        desired.put(&format!("Environment/{of}"), &name(shown));
-    }
-    let plan = world.plan(&desired);
-    assert_eq!((ids(&plan), codes(&plan)), (vec!["Environment/c#update"], vec!["plan.blocked", "plan.blocked"]));
-    assert_eq!((exit_code(&plan), plan.complete), (4, false));
-    world.apply(&plan);
-    // a chain is none
-    for (of, shown) in [("a", "y"), ("b", "z"), ("c", "x2")] {
-        desired.put(&format!("Environment/{of}"), &name(shown));
-    }
-    let plan = world.plan(&desired);
-    assert_eq!(codes(&plan), Vec::<&str>::new());
-    world.apply(&plan);
-    assert!(world.plan(&desired).actions.is_empty());
-}
-
-#[test]
 fn a_replacement_and_who_refers_to_it() {
     let mut desired = project();
     let set = files(&[("SKILL.md", "1")]);
@@ -334,6 +311,43 @@ fn a_superseded_one_that_the_workspace_says_is_used_is_left_by_its_user_first() 
     };
     world.live.referrers.insert("skill_0".into(), vec![referrer]);
     assert_eq!(ids(&world.plan(&desired)), ["Agent/a#repoint", "Skill/s#retire-skill_0"]);
+}
+
+#[test]
+fn what_took_the_place_of_another_owners_resource_is_pointed_to() {
+    let mut desired = project();
+    let foreign = |kind: &str| format!("acme/legal:{kind}/x");
+    let skills = json!([{"skill": foreign("Skill"), "follow": "latest"}]);
+    desired.put("Agent/a", &json!({"model": "m", "skills": skills}));
+    let mount = |tree: Value| json!({"agent": "a", "file_tree": tree, "mount_path": "/x", "access": "read_only"});
+    desired.put("FileTreeMount/m", &mount(json!(foreign("FileTree"))));
+    let mut world = World::new();
+    for key in [foreign("Skill"), foreign("FileTree")] {
+        let kind = Some(if key.contains("Skill") { Kind::Skill } else { Kind::FileTree });
+        let found = Resolved { key: key.clone(), id: Some("new_1".into()), kind, ..Resolved::default() };
+        world.live.resolved.insert(key, found);
+    }
+    let first = world.plan(&desired);
+    world.apply(&first);
+    // Both were replaced by their owner: what is live names the old ids.
+    world.outside("Agent/a", "skills", json!([{"skill": {"id": "skill_0"}, "follow": "latest"}]));
+    world.outside("FileTreeMount/m", "file_tree", json!({"id": "ftree_0"}));
+    for (id, kind) in [("skill_0", "Skill"), ("ftree_0", "FileTree")] {
+        let at = ("acme/legal".parse().unwrap(), address(&format!("{kind}/x")));
+        world.live.successors.insert(id.into(), at);
+    }
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan)[..2], ["Agent/a#repoint", "FileTreeMount/m#replace"]);
+    assert!(plan.held.is_empty(), "{:?}", plan.held);
+    // Where somebody moved the list besides, it stays as any other field that moved live.
+    world.outside(
+        "Agent/a",
+        "skills",
+        json!([{"skill": {"id": "skill_0"}, "follow": "latest"}, {"anthropic": "xlsx"}]),
+    );
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan)[..1], ["FileTreeMount/m#replace"]);
+    assert_eq!(plan.held[0].field.as_deref(), Some("skills"));
 }
 
 #[test]
@@ -424,4 +438,62 @@ fn a_name_that_another_keeps_blocks_and_what_waits_for_it_is_a_note() {
     ];
     assert_eq!(seen, want);
     assert_eq!((plan.actions.len(), exit_code(&plan)), (0, 4));
+}
+
+/// Mounts of agent `a`: name and path, each of a store of its own.
+fn mounts(desired: &mut Desired, all: &[(&str, &str)]) {
+    for (name, path) in all {
+        let store = format!("{name}s");
+        desired.put(&format!("MemoryStore/{store}"), &json!({}));
+        let spec = json!({"agent": "a", "memory_store": store, "mount_path": path});
+        desired.put(&format!("MemoryMount/{name}"), &spec);
+    }
+}
+
+#[test]
+fn of_mounts_that_exchange_places_one_is_made_anew() {
+    let mut desired = project();
+    desired.put_agent("a", "i", &[]);
+    mounts(&mut desired, &[("m", "/a"), ("n", "/b"), ("o", "/c"), ("p", "/d")]);
+    let mut world = World::of(&desired);
+    let id = world.get("MemoryMount/m").summary.id.clone();
+    // m and n exchange places by way of o; p takes the place of none.
+    mounts(&mut desired, &[("m", "/b/deep"), ("n", "/c"), ("o", "/a"), ("p", "/e")]);
+    let plan = world.plan(&desired);
+    let order = ["MemoryMount/p#update", "MemoryMount/m#retire", "MemoryMount/o#update", "MemoryMount/n#update"];
+    assert_eq!(ids(&plan), [&order[..], &["MemoryMount/m#create"]].concat());
+    let Precondition::Absent { since } = &plan.actions[4].precondition else { panic!("{plan:?}") };
+    assert_eq!(since.as_ref(), Some(&id));
+    assert_eq!(plan.actions[4].about.changes[0].path, "mount_path");
+    assert!(plan.findings.is_empty(), "{:?}", plan.findings);
+    world.apply(&plan);
+    let again = world.plan(&desired);
+    assert!(again.actions.is_empty() && again.held.is_empty(), "{again:?}");
+}
+
+#[test]
+fn what_cannot_let_go_first_is_told_before_anything_is_done() {
+    let mut desired = project();
+    desired.put_agent("a", "i", &[]);
+    mounts(&mut desired, &[("m", "/a"), ("n", "/b")]);
+    for name in ["MemoryMount/m", "MemoryMount/n"] {
+        desired.resources.get_mut(&address(name)).unwrap().protected = true;
+    }
+    for name in ["e", "f"] {
+        desired.put(&format!("Environment/{name}"), &json!({"name": name, "config": {"type": "cloud"}}));
+    }
+    let world = World::of(&desired);
+    let mut other = desired.clone();
+    mounts(&mut other, &[("m", "/b"), ("n", "/a")]);
+    for name in ["MemoryMount/m", "MemoryMount/n"] {
+        other.resources.get_mut(&address(name)).unwrap().protected = true;
+    }
+    let plan = world.plan(&other);
+    assert_eq!((codes(&plan), plan.applyable), (vec!["plan.exchange", "plan.blocked"], false));
+    assert!(plan.findings[0].fix.as_ref().unwrap().contains("two steps"));
+    // Names of environments, which are known by their ids.
+    for (name, shown) in [("e", "f"), ("f", "e")] {
+        desired.put(&format!("Environment/{name}"), &json!({"name": shown, "config": {"type": "cloud"}}));
+    }
+    assert_eq!(codes(&world.plan(&desired)), ["plan.exchange", "plan.blocked"]);
 }

@@ -77,3 +77,61 @@ fn what_follows_from_a_mistake_is_not_told() {
     assert_eq!(said.iter().filter(|l| l.starts_with("manifest.name ")).count(), 3, "{said:#?}");
     assert_eq!(said.iter().filter(|l| l.starts_with("manifest.missing_key all.yaml")).count(), 3, "{said:#?}");
 }
+
+#[test]
+fn what_could_not_be_read_may_be_what_is_referred_to() {
+    let agent = "---\nmodel: m\ntools: [{type: agent_toolset_20260401}]\nskills: [faq, other]\nmemory: [{store: answers, at: /mnt/a}]\n---\nYou answer.\n";
+    let store = "apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {name: answers}\nspec: {}\n";
+    let with = |path: &str, text: &str| {
+        let files = Files::new().put("agents/a.md", agent).put("s.yaml", store).put(path, text);
+        let said = lines(&files.load().diagnostics);
+        said.into_iter().filter(|line| line.starts_with("desired.")).collect::<Vec<_>>()
+    };
+    let faq = "desired.dangling agents/a.md:4:10";
+    let other = "desired.dangling agents/a.md:4:15";
+    let answers = "desired.dangling agents/a.md:5:18";
+    // Nothing is unread: each is told.
+    assert_eq!(with("s.yaml", "a: 1\n"), [faq, other, answers]);
+    // A skill may be what its folder is named, however little of it can be read.
+    for text in ["no front matter\n", "---\nname: [\n---\nx\n", "---\nname: faq\n", "\0", ""] {
+        assert_eq!(with("skills/faq/SKILL.md", text), [other], "{text}");
+    }
+    assert_eq!(with("skills/faq/skill.md", "---\nname: faq\n---\n"), [other], "the file's name");
+    assert_eq!(with("skills/faq/SKILL.md/x", ""), [other], "a folder for a file");
+    assert_eq!(with("skills/faq/note.md", ""), [faq, other], "no skill at all");
+    // YAML that cannot be read may be anything that is ours.
+    let broken = "apiVersion: checkfu.com/v1\nkind: Skill\nmetadata: {name: faq\n";
+    assert_eq!(with("more.yaml", broken), [""; 0]);
+    assert_eq!(with("more.yaml", "apiVersion: v1\nkind: Skill\nmetadata: {name: faq\n"), [faq, other], "not ours");
+    // What is known of a document counts.
+    let odd = "apiVersion: checkfu.com/v1\nkind: Skil\nmetadata: {name: faq}\nspec: {source: {path: x}}\n";
+    assert_eq!(with("more.yaml", odd), [other], "a kind that is none");
+    let nameless = "apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {}\nspec: {}\n";
+    assert_eq!(with("s.yaml", nameless), [faq, other], "a store without a name");
+}
+
+#[test]
+fn a_file_that_is_no_text_may_be_what_is_referred_to() {
+    let files = Files::new().put(
+        "mounts.yaml",
+        "apiVersion: checkfu.com/v1\nkind: MemoryMount\nmetadata: {name: m}\nspec: {agent: a, memory_store: s, mount_path: /m}\n",
+    );
+    let files = files.put("agents/a.md", "x").bytes("agents/a.md", b"\xff\xfe");
+    let found = files.load();
+    let said = lines(&found.diagnostics);
+    assert_eq!(said, ["bundle.not_utf8 agents/a.md:1:1", "desired.dangling mounts.yaml:4:32"]);
+    assert!(found.desired.is_none());
+}
+
+#[test]
+fn a_move_to_what_could_not_be_read_leads_somewhere() {
+    let lines_of = |moved: &str, text: &str| {
+        let config = format!("apiVersion: checkfu.com/v1\nkind: Config\nauthoring_owner: a\nmoved: [{moved}]\n");
+        let files = Files::new().put("checkfu.yaml", &config).put("agents/a.md", text);
+        let said = lines(&files.load().diagnostics);
+        said.into_iter().filter(|line| line.starts_with("desired.")).count()
+    };
+    assert_eq!(lines_of("{from: Agent/b, to: Agent/a}", "no front matter\n"), 0);
+    assert_eq!(lines_of("{from: MemoryMount/b.s, to: MemoryMount/a.s}", "no front matter\n"), 0);
+    assert_eq!(lines_of("{from: Agent/b, to: Agent/c}", "no front matter\n"), 1);
+}

@@ -15,6 +15,10 @@ impl Files {
     }
 
     pub(super) fn put(self, path: &str, text: &str) -> Self {
+        self.bytes(path, text.as_bytes())
+    }
+
+    pub(super) fn bytes(self, path: &str, text: &[u8]) -> Self {
         let path = self.0.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();

@@ -106,9 +106,11 @@ async fn planned(liar: &Liar, d: &Desired) -> Plan {
 async fn carried_out(liar: &Liar, plan: &Plan, d: &Desired) -> Result<Receipt, ReconcileError> {
     let retry = Retry { times: 0, ..Retry::default() };
     let how = ApplyOptions { retry, ..ApplyOptions::new("tester") };
-    let files = Files::default().with("m/a.md", "A").with("tone/SKILL.md", "tone");
+    let files = Files::default().with("m/a.md", "A").with("tone/SKILL.md", TONE);
     reconcile::apply(plan, liar, &files, (d, &options()), &how, &|_| ()).await
 }
+
+const TONE: &str = "---\nname: tone\ndescription: d\n---\nBe kind.\n";
 
 fn bot(instructions: &str) -> Wanted {
     wanted(Kind::Agent, "bot", json!({"name": "Bot", "model": "m", "instructions": instructions}))
@@ -191,8 +193,8 @@ async fn a_scope_that_names_nothing_is_told_where_nothing_is_to_do() {
 #[tokio::test]
 async fn what_is_replaced_stays_while_another_owner_uses_it() {
     let liar = Liar::new();
-    let entry =
-        Entry { path: "SKILL.md".into(), executable: false, symlink: false, size: 4, sha256: Digest::of(b"tone") };
+    let (size, sha256) = (TONE.len() as u64, Digest::of(TONE.as_bytes()));
+    let entry = Entry { path: "SKILL.md".into(), executable: false, symlink: false, size, sha256 };
     let files = FileSet::new(vec![entry]);
     let content = files.digest;
     let tone = |name: &str| {
@@ -216,6 +218,40 @@ async fn what_is_replaced_stays_while_another_owner_uses_it() {
     let again = planned(&liar, &d).await;
     assert!(again.actions.is_empty() && again.applyable);
     assert_eq!(again.findings[0].message, "Skill/tone stays for now: acme/legal:Agent/a still uses it");
+
+    // To who uses it, the new one is at the same address: the next plan points to it, and then the old one can go.
+    let plan = planned(&liar, &theirs).await;
+    assert_eq!(plan.actions.iter().map(|a| a.id.as_str()).collect::<Vec<_>>(), ["Agent/a#repoint"]);
+    assert!(plan.findings.is_empty() && plan.held.is_empty(), "{plan:?}");
+    let receipt = carried_out(&liar, &plan, &theirs).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+    let plan = planned(&liar, &d).await;
+    assert!(plan.actions.len() == 1 && plan.actions[0].id.starts_with("Skill/tone#retire-"), "{plan:?}");
+    let receipt = carried_out(&liar, &plan, &d).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+    assert!(planned(&liar, &theirs).await.actions.is_empty());
+}
+
+#[tokio::test]
+async fn mounts_exchange_places_in_one_apply() {
+    let liar = Liar::new();
+    let with = |places: [&str; 2]| {
+        let store = |name: &str| wanted(Kind::MemoryStore, name, json!({"name": name}));
+        let mount = |name: &str, store: &str, path: &str| {
+            wanted(Kind::MemoryMount, name, json!({"agent": "bot", "memory_store": store, "mount_path": path}))
+        };
+        let mounts = [mount("m", "s", places[0]), mount("n", "t", places[1])];
+        desired([vec![bot("one"), store("s"), store("t")], mounts.to_vec()].concat())
+    };
+    let d = with(["/a", "/b"]);
+    carried_out(&liar, &planned(&liar, &d).await, &d).await.unwrap();
+    let d = with(["/b", "/a"]);
+    let plan = planned(&liar, &d).await;
+    let ids = plan.actions.iter().map(|a| a.id.as_str()).collect::<Vec<_>>();
+    assert_eq!(ids, ["MemoryMount/m#retire", "MemoryMount/n#update", "MemoryMount/m#create"]);
+    let receipt = carried_out(&liar, &plan, &d).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
+    assert!(planned(&liar, &d).await.actions.is_empty());
 }
 
 #[tokio::test]

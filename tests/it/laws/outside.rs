@@ -64,7 +64,9 @@ async fn raise(world: &World, kind: Kind, id: &str) {
     let at = Expect { id: id.to_owned(), version: None };
     if kind == Kind::Skill {
         // A skill has nothing that could be updated, so somebody publishes.
-        let bytes = b"---\nname: other\ndescription: by somebody else\n---\n".to_vec();
+        let (body, _, _) = seen(world, kind, id).await;
+        let name = body["name"].as_str().unwrap();
+        let bytes = format!("---\nname: {name}\ndescription: by somebody else\n---\n").into_bytes();
         let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
         world.outside(Request::BlobPut(BlobPut { digest, bytes })).await.unwrap();
         let entry = Entry { path: "SKILL.md".into(), executable: false, symlink: false, size, sha256: digest };

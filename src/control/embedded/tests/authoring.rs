@@ -199,7 +199,7 @@ fn a_replacement_takes_the_place_and_the_old_one_waits() {
     ws.written(&by(A), update(Kind::Agent, at(&agent, 1), skills));
     let pinned = ws.summary(A, &agent).live_digest;
 
-    let content = ws.content(&[("SKILL.md", "1")]);
+    let content = ws.skill_files("faq", "1");
     let body = object(json!({"name": "faq", "display_name": "F.A.Q."}));
     let Request::Create(mut c) = create(Kind::Skill, body, Some("faq")) else { unreachable!() };
     c.content = Some(content);

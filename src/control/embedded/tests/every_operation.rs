@@ -66,7 +66,7 @@ fn resources(w: &mut Walk) {
     let agent = w.written(create(Kind::Agent, agent_body("a"), Some("a"))).id;
     w.written(update(Kind::Agent, at(&agent, 1), json!({"description": "d"})));
     w.versions(Kind::Agent, &agent);
-    let content = w.ws.content(&[("SKILL.md", "s")]);
+    let content = w.ws.skill_files("s", "s");
     let skill = Create {
         kind: Kind::Skill,
         body: object(json!({"name": "s"})),
@@ -80,7 +80,7 @@ fn resources(w: &mut Walk) {
     let tree = w.written(create(Kind::FileTree, tree, None)).id;
     w.written(update(Kind::FileTree, at(&tree, 1), json!({"name": "t2"})));
     for (kind, id, version) in [(Kind::Skill, &skill, 1), (Kind::FileTree, &tree, 2)] {
-        let content = w.ws.content(&[("SKILL.md", "new")]);
+        let content = w.ws.skill_files("s", "new");
         w.written(Request::Publish(Publish { kind, at: at(id, version), content, applied: None }));
         w.versions(kind, id);
     }

@@ -23,16 +23,17 @@ fn versions_are_snapshots_and_equal_bytes_make_none() {
     let made = ws.skill(Some(A), "faq", "1");
     let first = made.made.clone().unwrap();
     assert!(first.starts_with("skver_"));
-    let equal = ws.written(&by(A), publish(Kind::Skill, &made.id, 1, ws.content(&[("SKILL.md", "1")])));
+    let equal = ws.written(&by(A), publish(Kind::Skill, &made.id, 1, ws.skill_files("faq", "1")));
     assert_eq!((equal.version, equal.changed, equal.made.as_ref()), (1, false, Some(&first)));
-    let next = ws.written(&by(A), publish(Kind::Skill, &made.id, 1, ws.content(&[("SKILL.md", "2"), ("a.md", "a")])));
+    let two = [("SKILL.md", "---\nname: faq\n---\n2\n"), ("a.md", "a")];
+    let next = ws.written(&by(A), publish(Kind::Skill, &made.id, 1, ws.content(&two)));
     assert_eq!((next.version, next.changed), (2, true));
     let all = versions(&ws, Kind::Skill, &made.id).unwrap();
     assert_eq!(all.iter().map(|v| (v.number, v.entries.len())).collect::<Vec<_>>(), [(2, 2), (1, 1)]);
     assert_eq!(ws.get(Kind::Skill, &made.id)["latest_version_id"], json!(next.made));
     // Without owner and key an upload is a new version, as on the wire.
     let free = ws.skill(None, "free", "1");
-    let again = ws.written(&anyone(), publish(Kind::Skill, &free.id, 1, ws.content(&[("SKILL.md", "1")])));
+    let again = ws.written(&anyone(), publish(Kind::Skill, &free.id, 1, ws.skill_files("free", "1")));
     assert!(again.changed && again.made != free.made);
 }
 
@@ -65,10 +66,32 @@ fn what_a_version_must_be() {
 }
 
 #[test]
+fn a_skill_is_named_by_its_files() {
+    let ws = Ws::new();
+    let with = |name: serde_json::Value, text: &str| {
+        let Request::Create(mut c) = create(Kind::Skill, object(json!({"name": name})), None) else { unreachable!() };
+        c.content = Some(ws.content(&[("SKILL.md", text)]));
+        Request::Create(c)
+    };
+    for text in ["---\nname: other\n---\n", "no front matter", "---\ndescription: d\n---\n", "---\nname: [\n---\n"] {
+        assert_eq!(ws.refused(&anyone(), with(json!("faq"), text)).code, "content.skill_name", "{text}");
+    }
+    let id = ws.written(&anyone(), with(json!("faq"), "\u{feff}---\r\nname: ' faq '\r\n---\r\n")).id;
+    // Nor does a later version change it.
+    let other = publish(Kind::Skill, &id, 1, ws.skill_files("other", "2"));
+    assert_eq!(ws.refused(&anyone(), other).code, "content.skill_name");
+    // A create that says no name takes it from the files.
+    let id = ws.written(&anyone(), with(json!(null), "---\nname: tone\n---\n")).id;
+    let body = ws.get(Kind::Skill, &id);
+    assert_eq!((&body["name"], &body["display_name"]), (&json!("tone"), &json!("tone")));
+    assert_eq!(ws.refused(&anyone(), with(json!(null), "none")).code, "content.skill_name");
+}
+
+#[test]
 fn a_skill_cannot_go_while_a_live_agent_names_it_and_stays_readable_where_one_did() {
     let ws = Ws::new();
     let skill = ws.skill(None, "faq", "1");
-    let unnamed = ws.written(&anyone(), publish(Kind::Skill, &skill.id, 1, ws.content(&[("SKILL.md", "2")])));
+    let unnamed = ws.written(&anyone(), publish(Kind::Skill, &skill.id, 1, ws.skill_files("faq", "2")));
     let agent = ws.agent(Some(A), "support").id;
     let pin = json!({"skills": [{"type": "custom", "skill_id": skill.id, "version": skill.made}]});
     ws.written(&by(A), update(Kind::Agent, at(&agent, 1), pin.clone()));

@@ -137,3 +137,44 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
     let Response::Began(third) = ws.call(&by(A), begin(b"2")).unwrap() else { panic!() };
     assert_eq!(third.other, None);
 }
+
+#[test]
+fn stored_answers_are_kept_for_a_day_and_then_let_go_of_a_few_a_write() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    const START: i64 = 1_767_225_600;
+    const DAY: i64 = 24 * 60 * 60;
+    let milliseconds = Arc::new(AtomicI64::new(START * 1_000));
+    let time = Arc::clone(&milliseconds);
+    let clock = move || jiff::Timestamp::from_millisecond(time.load(Ordering::Relaxed)).unwrap();
+    let options = EmbeddedOptions { clock: Arc::new(clock), ..EmbeddedOptions::seeded(1) };
+    let ws = Ws::with(options);
+    let path = ws.path();
+    let at = |second: i64, fraction: i64| milliseconds.store((START + second) * 1_000 + fraction, Ordering::Relaxed);
+    let send = |key: &str| {
+        let context = keyed(A, key);
+        ws.written(&context, create(Kind::Environment, object(json!({"name": key, "config": {"type": "cloud"}})), None))
+    };
+    let stored = || {
+        let conn = rusqlite::Connection::open(&path).unwrap();
+        conn.query_row("SELECT count(*) FROM idempotency", [], |r| r.get::<_, u32>(0)).unwrap()
+    };
+    at(0, 700);
+    for i in 0..20 {
+        send(&format!("k{i}"));
+    }
+    at(DAY, 600);
+    assert!(send("k0").replayed, "it is not a day old yet");
+    send("late");
+    assert_eq!(stored(), 21);
+    at(DAY + 1, 800);
+    // A replay writes nothing, so it lets go of nothing.
+    assert!(send("k1").replayed);
+    assert_eq!(stored(), 21);
+    send("later");
+    assert_eq!(stored(), 21 + 1 - 8);
+    send("last");
+    send("very-last");
+    assert_eq!(stored(), 4, "late and what came after");
+}

@@ -36,8 +36,12 @@ impl Ws {
     }
 
     pub(super) fn seeded(seed: u64) -> Self {
+        Self::with(EmbeddedOptions::seeded(seed))
+    }
+
+    pub(super) fn with(options: EmbeddedOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let embedded = Embedded::open(&folder.path().join("w.db"), EmbeddedOptions::seeded(seed)).unwrap();
+        let embedded = Embedded::open(&folder.path().join("w.db"), options).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         Self { folder, embedded, runtime }
     }
@@ -80,17 +84,22 @@ impl Ws {
         ContentOf { entries: set.entries, digest: set.digest }
     }
 
+    /// The files of a skill with this text.
+    pub(super) fn skill_files(&self, name: &str, text: &str) -> ContentOf {
+        self.content(&[("SKILL.md", &format!("---\nname: {name}\ndescription: d\n---\n{text}\n"))])
+    }
+
     /// An agent of an owner, or of nobody.
     pub(super) fn agent(&self, owner: Option<&str>, name: &str) -> Written {
         self.written(&acting(owner), create(Kind::Agent, agent_body(name), owner.map(|_| name)))
     }
 
     pub(super) fn skill(&self, owner: Option<&str>, name: &str, text: &str) -> Written {
-        let content = self.content(&[("SKILL.md", text)]);
+        let content = self.skill_files(name, text);
         let body = object(json!({"name": name, "display_name": name}));
         let Request::Create(mut request) = create(Kind::Skill, body, owner.map(|_| name)) else { unreachable!() };
         if let Some(claim) = &mut request.claim {
-            claim.applied.spec["content"] = json!(content.digest);
+            std::sync::Arc::make_mut(&mut claim.applied.spec)["content"] = json!(content.digest);
         }
         request.content = Some(content);
         self.written(&acting(owner), Request::Create(request))
@@ -179,7 +188,7 @@ pub(super) fn agent_body(name: &str) -> Object {
 /// What is applied with a wire body that refers to nothing.
 pub(super) fn applied(kind: Kind, body: &Object) -> Applied {
     let spec = (def(kind).from_wire)(&Value::Object(body.clone()), &Refs::default(), None);
-    Applied { spec, unowned: Vec::new() }
+    Applied { spec: spec.into(), unowned: Vec::new() }
 }
 
 pub(super) fn address(kind: Kind, name: &str) -> Address {

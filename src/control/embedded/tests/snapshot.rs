@@ -110,8 +110,8 @@ fn bodies_come_with_what_their_ids_mean() {
 fn references_resolve_by_name_owner_id_content_and_number() {
     let ws = Ws::new();
     let skill = ws.skill(Some(A), "faq", "1");
-    let one = ws.content(&[("SKILL.md", "1")]);
-    let two = ws.content(&[("SKILL.md", "2")]);
+    let one = ws.skill_files("faq", "1");
+    let two = ws.skill_files("faq", "2");
     let publish = |version, content| {
         Request::Publish(Publish { kind: Kind::Skill, at: at(&skill.id, version), content, applied: None })
     };

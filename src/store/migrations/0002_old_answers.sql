@@ -1,0 +1,3 @@
+-- Stored answers are let go of by age.
+
+CREATE INDEX idempotency_at ON idempotency (at);
