@@ -271,6 +271,7 @@ fn finish(of: &Whole<'_>, actions: Vec<Action>, mut out: Gathered) -> Plan {
         notes: out.notes,
         applyable: !refused,
         digest: Digest::from_bytes([0; 32]),
+        seal: None,
     };
     digest::seal(&mut plan);
     plan
