@@ -499,3 +499,40 @@ fn what_cannot_let_go_first_is_told_before_anything_is_done() {
     }
     assert_eq!(codes(&world.plan(&desired)), ["plan.exchange", "plan.blocked"]);
 }
+
+#[test]
+fn a_replaced_mount_tells_what_is_lost_and_gained() {
+    let mut desired = project();
+    for agent in ["a", "b"] {
+        desired.put_agent(agent, "i", &[]);
+    }
+    for store in ["public", "payroll"] {
+        desired.put_store(store, &[], &[]);
+    }
+    let mount = |agent: &str, store: &str| json!({"agent": agent, "memory_store": store, "mount_path": "/m"});
+    desired.put("MemoryMount/m", &mount("a", "public"));
+    let world = World::of(&desired);
+    for (agent, store) in [("a", "payroll"), ("b", "public")] {
+        desired.put("MemoryMount/m", &mount(agent, store));
+        let plan = world.plan(&desired);
+        let want =
+            ["a loses read_only access to public".to_owned(), format!("{agent} gains read_only access to {store}")];
+        assert_eq!(plan.actions[0].about.capabilities, want);
+    }
+}
+
+#[test]
+fn a_network_of_another_kind_is_changed_and_an_identity_is_told() {
+    let mut desired = project();
+    let limited = json!({"config": {"type": "cloud", "networking": {"type": "limited"}}});
+    desired.put("Environment/e", &limited);
+    desired.put("Agent/a", &json!({"model": "m"}));
+    let world = World::of(&desired);
+    desired.put("Environment/e", &json!({"config": {"type": "self_hosted"}}));
+    let identity = json!({"type": "aws_role", "role_arn": "arn:1"});
+    desired.put("Agent/a", &json!({"model": "m", "execution_identity": identity}));
+    let plan = world.plan(&desired);
+    let mut lines: Vec<&String> = plan.actions.iter().flat_map(|a| &a.about.capabilities).collect();
+    lines.sort();
+    assert_eq!(lines, ["acts as arn:1 aws_role", "network changed: limited → self_hosted"]);
+}
