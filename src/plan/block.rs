@@ -200,10 +200,33 @@ impl World<'_> {
         let wanted = item.and_then(|i| i.spec.get("content")).and_then(Value::as_str);
         let published = to.is_some_and(|d| d.sends("content")) && wanted == Some(content.to_string().as_str());
         let newest = item.and_then(|i| i.live).and_then(|l| l.summary.content) == Some(*content);
-        if published || (newest && !made) || resolved(self.live, &r.target, content).is_some() {
+        if published || (!made && (newest || resolved(self.live, &r.target, content).is_some())) {
             return true;
         }
-        version_missing(delta, r, content, out);
+        let published_here = wanted == Some(content.to_string().as_str());
+        if to.is_none() && published_here {
+            let message = format!(
+                "{} needs {address} with the content {}, which is not published and not in this plan",
+                delta.address(),
+                content.short()
+            );
+            out.find(&codes::EXCLUDED, Effect::Error, Some(delta.address()), message)
+                .fix(format!("plan {address} too"))
+                .at = Some(delta.item.place(r.field));
+        } else if made && is_live {
+            let message = format!(
+                "{} pins {address} to the content {}, and a new resource that takes its place has no old version",
+                delta.address(),
+                content.short()
+            );
+            out.find(&codes::VERSION_MISSING, Effect::Error, Some(delta.address()), message)
+                .fix(format!(
+                    "in two steps: 1. take the pin out, so that it follows what this project publishes, and apply that; 2. change {address}"
+                ))
+                .at = Some(delta.item.place(r.field));
+        } else {
+            version_missing(delta, r, content, out);
+        }
         false
     }
 

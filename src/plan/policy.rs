@@ -83,7 +83,12 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
     for r in case.retired.iter().filter(|r| !r.gone) {
         let (address, summary) = (r.address, &r.live.summary);
         if !kinds::def(summary.kind).comes_back && !named(address) && !case.destroys() {
-            let message = format!("{address} would be gone for good: a retired {} does not come back", summary.kind);
+            let with = match memories_of(r) {
+                0 => String::new(),
+                n => format!(", with its {n} memories"),
+            };
+            let message =
+                format!("{address} would be gone for good{with}: a retired {} does not come back", summary.kind);
             let finding = out.find(&codes::IRREVERSIBLE, Effect::Refuses, Some(address), message);
             if case.options.destroy {
                 finding.fix(format!("if this is meant: --allow destroy={}", case.desired.owner));
@@ -115,6 +120,11 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
             out.find(&codes::REFERRED, Effect::Refuses, Some(address), message).fix("its users let it go first");
         }
     }
+}
+
+/// How many memories go with what is retired.
+fn memories_of(r: &Retired<'_>) -> usize {
+    r.live.body.as_ref().map_or(0, |b| b.memories.len())
 }
 
 fn same_names(case: &Case<'_>, out: &mut Gathered) {
@@ -214,7 +224,8 @@ fn shares(case: &Case<'_>, actions: &[Action]) -> (Vec<Share>, usize) {
         };
         out.push(Share { what: format!("{what} of {address}"), address: Some(address.clone()), before, gone });
     }
-    (out, counted().count() + memories)
+    let with_stores: usize = counted().map(memories_of).sum();
+    (out, counted().count() + with_stores + memories)
 }
 
 /// What breaks the limits of a policy, one sentence each.

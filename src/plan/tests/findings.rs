@@ -506,3 +506,31 @@ fn all_codes_are_reached() {
     }
     let _: Value = json!(null);
 }
+
+#[test]
+fn a_pin_on_what_a_replacement_loses_is_told_with_the_steps() {
+    let mut desired = project();
+    let old = desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    desired.put_agent("a", "i", &[("s", Some(old))]);
+    let world = World::of(&desired);
+    shown(&mut desired, "Skill/s", "New", 2);
+    let plan = world.plan(&desired);
+    let finding = plan.findings.iter().find(|f| f.code == "plan.version_missing").unwrap();
+    assert!(finding.message.contains("has no old version"), "{}", finding.message);
+    assert!(finding.fix.as_ref().unwrap().starts_with("in two steps: "));
+}
+
+#[test]
+fn a_store_goes_with_its_memories() {
+    let paths: Vec<String> = (0..25).map(|i| format!("/u/{i}")).collect();
+    let mut desired = project();
+    let all: Vec<_> = paths.iter().map(|p| (p.as_str(), "1")).collect();
+    desired.put_store("m", &[("/u", "upkeep")], &all);
+    desired.put_agent("a", "i", &[]);
+    let world = World::of(&desired);
+    desired.drop_("MemoryStore/m");
+    let plan = world.plan(&desired);
+    assert_eq!(codes(&plan), ["plan.irreversible", "plan.retire"]);
+    assert!(plan.findings[0].message.contains("with its 25 memories"), "{}", plan.findings[0].message);
+    assert_eq!(plan.findings[1].message, "26 resources and memories would go, and the limit is 20");
+}
