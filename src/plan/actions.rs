@@ -20,7 +20,8 @@ use crate::plan::{
 
 /// An action before its edges are known.
 pub(super) struct Draft {
-    pub(super) action: Action,
+    /// Boxed: sorting moves the drafts, and a large plan is not to be held twice meanwhile.
+    pub(super) action: Box<Action>,
     /// Among ready actions, lower goes first.
     pub(super) rank: Rank,
     /// Ids of actions that must be done before.
@@ -78,7 +79,7 @@ impl Chain<'_> {
             digest: Digest::from_bytes([0; 32]),
             about,
         };
-        self.drafts.push(Draft { action, rank, needs });
+        self.drafts.push(Draft { action: Box::new(action), rank, needs });
     }
 }
 
@@ -335,7 +336,8 @@ pub(super) fn retirements(retired: &[Retired<'_>], out: &mut Vec<Draft>) {
             digest: Digest::from_bytes([0; 32]),
             about,
         };
-        out.push(Draft { action, rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() });
+        let needs = r.after.iter().cloned().collect();
+        out.push(Draft { action: Box::new(action), rank: Rank::Retirement(r.layer()), needs });
     }
 }
 

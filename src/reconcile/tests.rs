@@ -34,7 +34,7 @@ fn wanted(kind: Kind, name: &str, spec: Value) -> Wanted {
         protected: false,
         refs,
         at: Location::file("a.yaml"),
-        places: BTreeMap::new(),
+        places: crate::desired::Places::default(),
         content: None,
         memories: BTreeMap::new(),
         digested: crate::desired::Digested::default(),

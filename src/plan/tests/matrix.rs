@@ -282,7 +282,7 @@ fn a_changed_prompt_points_to_its_first_changed_line() {
     let mut at = |text: &str, start: usize, end: usize| {
         let agent = desired.put_agent("a", text, &[]);
         let place = Location { file: "agents/a.md".into(), start, end, line: 6, column: 3 };
-        agent.places.insert("instructions".into(), place);
+        agent.places.insert("instructions", place);
         let plan = world.plan(&desired);
         plan.actions[0].about.changes[0].at.clone().unwrap()
     };

@@ -85,7 +85,7 @@ impl Desired {
             seeded: Vec::new(),
             protected: false,
             at: Location::file(format!("{name}.yaml")),
-            places: BTreeMap::new(),
+            places: crate::desired::Places::default(),
             content: None,
             memories: BTreeMap::new(),
             digested: crate::desired::Digested::default(),

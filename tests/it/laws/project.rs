@@ -240,7 +240,7 @@ fn wanted(kind: Kind, name: &str, authored: &Value, labels: &BTreeMap<String, St
         seeded: vec![],
         protected: false,
         at: Location::file("project.yaml"),
-        places: BTreeMap::new(),
+        places: checkfu::desired::Places::default(),
         content: None,
         memories: BTreeMap::new(),
         digested: checkfu::desired::Digested::default(),
