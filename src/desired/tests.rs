@@ -207,7 +207,10 @@ fn instructions_are_joined_by_a_blank_line() {
     let a =
         yaml(&[("Agent", "a", "{model: m, preamble: [p.md], instructions: [One, {file: x/y.md}]}")]).wanted("Agent/a");
     assert_eq!(a.spec["instructions"], "text of p.md\n\nOne\n\ntext of x/y.md");
-    assert_eq!((&*a.places["instructions"].file, a.places["instructions"].line), ("a.yaml", 5));
+    assert_eq!(
+        (&*a.places.get("instructions").unwrap().file, a.places.get("instructions").unwrap().line),
+        ("a.yaml", 5)
+    );
 }
 
 #[test]

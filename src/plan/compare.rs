@@ -209,6 +209,7 @@ fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owne
             three.field(field, &mut out.fields);
         }
     }
+    out.fields.shrink_to_fit();
     out.memories = memory::compare(item, me).map(Box::new);
     let set = |v: &[String]| v.iter().cloned().collect::<BTreeSet<_>>();
     out.unowned_moved = set(&body.applied.unowned) != set(&item.wanted.unowned);

@@ -207,6 +207,11 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let covers_all = deltas.iter().all(|d| !blocked.contains(&d.item.wanted.address) || d.is_same());
     let digests = items.iter().map(|i| (&i.wanted.address, i.digest, i.wanted.protected));
     let desired_digest = desired_digest(&digests.collect::<Vec<_>>());
+    // Sealing needs room of its own, and nothing of this any more.
+    drop(case);
+    drop(deltas);
+    drop(users);
+    drop(items);
     finish(&Whole { desired, options, desired_digest, covers_all }, actions, out)
 }
 

@@ -290,7 +290,7 @@ fn a_changed_prompt_points_to_its_first_changed_line() {
     };
     let mut at = |text: &str, parts: &[TextPart]| {
         let agent = desired.put_agent("a", text, &[]);
-        agent.places.insert("instructions".into(), Location::file("x.md"));
+        agent.places.insert("instructions", Location::file("x.md"));
         agent.instructions = parts.to_vec();
         let plan = world.plan(&desired);
         plan.actions[0].about.changes[0].at.clone().unwrap()

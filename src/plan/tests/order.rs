@@ -390,7 +390,7 @@ fn places_and_deep_paths() {
     let wanted = desired.put("Agent/a", &json!({"model": "m", "tools": tools(false), "instructions": "one\n2"}));
     let mut at = crate::diag::Location::file("agents/a.md");
     (at.line, at.column) = (7, 3);
-    wanted.places.insert("tools".into(), at);
+    wanted.places.insert("tools", at);
     let plan = world.plan(&desired);
     let about = &plan.actions[0].about;
     let seen: Vec<_> = about.changes.iter().map(|c| (c.path.as_str(), c.at.as_deref().unwrap())).collect();

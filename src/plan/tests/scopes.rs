@@ -111,7 +111,7 @@ fn any_file_of_a_resource_names_it() {
     desired.put_files("Skill/s", files(&[("SKILL.md", "1"), ("a/b.md", "2")]));
     desired.put_files("FileTree/t", files(&[("x.md", "1")]));
     let prompt = Location::file("prompts/a.md");
-    desired.resources.get_mut(&address("Agent/a")).unwrap().places.insert("instructions".into(), prompt);
+    desired.resources.get_mut(&address("Agent/a")).unwrap().places.insert("instructions", prompt);
     let world = World::new();
     for (path, first) in [
         ("files/Skill/s/SKILL.md", "Skill/s"),

@@ -86,7 +86,7 @@ impl Desired {
             seeded: Vec::new(),
             protected: false,
             at: Location::file(format!("{name}.yaml")),
-            places: BTreeMap::new(),
+            places: crate::desired::Places::default(),
             instructions: Vec::new(),
             content: None,
             memories: BTreeMap::new(),
