@@ -10,17 +10,23 @@ mod contents;
 mod create;
 mod digests;
 mod error;
+mod files;
 mod fresh;
 mod integrity;
+mod memories;
 mod memory;
+mod memory_versions;
 mod mounts;
+mod paging;
 mod publish;
 mod read;
 mod references;
+mod represent;
 mod retire;
 mod rights;
 mod skills;
 mod snapshot;
+mod store_versions;
 mod update;
 mod wire;
 mod write;
@@ -96,6 +102,7 @@ pub struct Embedded {
 struct Readers {
     database: Database,
     identity: Identity,
+    clock: Clock,
     idle: Mutex<Vec<Conn>>,
 }
 
@@ -132,6 +139,7 @@ impl Embedded {
         options: EmbeddedOptions,
     ) -> Result<Self, ControlError> {
         let (queue, jobs) = mpsc::channel(64);
+        let clock = Arc::clone(&options.clock);
         let thread = std::thread::Builder::new()
             .name("checkfu-writer".to_owned())
             .spawn(move || writer::run(conn, jobs, &options))
@@ -140,7 +148,7 @@ impl Embedded {
                 error.source = Some(Box::new(e));
                 error
             })?;
-        let inner = Arc::new(Readers { database, identity, idle: Mutex::new(Vec::new()) });
+        let inner = Arc::new(Readers { database, identity, clock, idle: Mutex::new(Vec::new()) });
         Ok(Self { inner, queue: Some(queue), thread: Some(thread) })
     }
 
@@ -179,7 +187,7 @@ impl Readers {
         };
         // One snapshot for all that a request reads.
         let answer = match conn.unchecked_transaction() {
-            Ok(snapshot) => read::answer(&snapshot, &self.identity, request),
+            Ok(snapshot) => read::answer(&snapshot, &self.identity, &self.clock, request),
             Err(e) => Err(crate::store::StoreError::from(e).into()),
         };
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
