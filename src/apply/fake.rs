@@ -186,7 +186,7 @@ impl ControlPlane for Fake {
             Some(Say::Answer(response)) => Ok(response),
             Some(Say::Lose) => {
                 inner.answer(context, &request);
-                Err(ControlError::new(ErrorKind::Unavailable, "store.locked", "the workspace file is locked"))
+                Err(ControlError::new(ErrorKind::Unavailable, "control.unreachable", "the workspace does not answer"))
             }
             Some(Say::Stop(stop)) => {
                 stop.send(true).unwrap();
@@ -216,7 +216,7 @@ pub(crate) fn invalid() -> Say {
 
 /// "Not now."
 pub(crate) fn unavailable() -> Say {
-    Say::Err(ControlError::new(ErrorKind::Unavailable, "store.locked", "the workspace file is locked"))
+    Say::Err(ControlError::new(ErrorKind::Unavailable, "control.unreachable", "the workspace does not answer"))
 }
 
 /// File bodies by path.

@@ -5,7 +5,7 @@ use crate::apply::schedule::Blocked;
 use crate::apply::step::StepError;
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::chain::Chain;
-use crate::diag::{Code, codes};
+use crate::diag::{Code, bounded, codes};
 use crate::model::Digest;
 use crate::model::op::{ReceiptLine, Written};
 use crate::plan::{Action, Plan};
@@ -125,7 +125,7 @@ fn has_moved(error: &ControlError) -> bool {
 }
 
 fn with_code(text: &str, code: &str) -> String {
-    format!("{text} ({code})")
+    format!("{} ({code})", bounded(text))
 }
 
 /// The receipt of a plan without actions.

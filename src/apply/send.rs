@@ -11,7 +11,7 @@ use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes;
 use crate::model::op::{Context, Request, Response};
 
-/// How often a request is sent again while the workspace is unavailable (locked, unreachable).
+/// How often a request is sent again while the workspace is unavailable (unreachable, too busy).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
     /// Times, after the first. Default 6.
@@ -67,10 +67,11 @@ impl<C: ControlPlane> Sender<'_, C> {
     }
 }
 
-/// Is this an error that goes away by waiting? A full disk or a file of another program does not.
+/// Is this an error that goes away by trying again? A full disk or a file of another program does not, and for a
+/// lock the workspace itself has waited.
 fn may_pass(error: &ControlError) -> bool {
     error.kind == ErrorKind::Unavailable
-        && (error.code == codes::control::STORE_LOCKED.code || !error.code.starts_with("store."))
+        && !error.code.starts_with("store.")
         && error.code != codes::control::CONTROL_STOPPED.code
 }
 

@@ -2,6 +2,7 @@
 //! idempotency key over all of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -245,8 +246,8 @@ fn retire(kind: Kind, at: RetireOf) -> Request {
     }
 }
 
-fn applied(spec: &Value, unowned: &[String]) -> Applied {
-    Applied { spec: spec.clone(), unowned: unowned.to_vec() }
+fn applied(spec: &Arc<Value>, unowned: &[String]) -> Applied {
+    Applied { spec: Arc::clone(spec), unowned: unowned.to_vec() }
 }
 
 fn content_of(content: &Content) -> ContentOf {

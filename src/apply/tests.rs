@@ -72,7 +72,8 @@ fn action(text: &str, verb: Verb, operation: &str, step: Step, precondition: Pre
 
 fn update(name: &str, on: &[&str]) -> Action {
     let spec = json!({"name": name, "model": "m"});
-    let step = Step::Update { id: format!("agent_{name}"), spec, unowned: vec![], fields: vec!["name".into()] };
+    let step =
+        Step::Update { id: format!("agent_{name}"), spec: spec.into(), unowned: vec![], fields: vec!["name".into()] };
     action(&format!("Agent/{name}"), Verb::Update, "agents.update", step, Precondition::Version { version: 3 }, on)
 }
 
@@ -99,13 +100,14 @@ fn content(root: &str, files: &[(&str, &str)]) -> Content {
 fn create_skill(name: &str, files: &[(&str, &str)]) -> Action {
     let content = content(&format!("skills/{name}"), files);
     let spec = json!({"name": name, "content": content.digest});
-    let step = Step::Create { spec, unowned: vec![], protected: false, content: Some(content), replaces: None };
+    let step =
+        Step::Create { spec: spec.into(), unowned: vec![], protected: false, content: Some(content), replaces: None };
     action(&format!("Skill/{name}"), Verb::Create, "skills.create", step, Precondition::Absent { since: None }, &[])
 }
 
 fn create_store(name: &str) -> Action {
     let spec = json!({"name": name});
-    let step = Step::Create { spec, unowned: vec![], protected: false, content: None, replaces: None };
+    let step = Step::Create { spec: spec.into(), unowned: vec![], protected: false, content: None, replaces: None };
     let absent = Precondition::Absent { since: Some("memstore_old".into()) };
     action(&format!("MemoryStore/{name}"), Verb::Create, "memory_stores.create", step, absent, &[])
 }
@@ -118,7 +120,7 @@ fn write_store(name: &str, puts: &[(&str, &str, &str)], precondition: Preconditi
     };
     let step = Step::WriteContents {
         id: None,
-        spec: json!({"name": name}),
+        spec: json!({"name": name}).into(),
         unowned: vec![],
         puts: puts.iter().map(|(path, file, text)| ((*path).to_owned(), body(file, text))).collect(),
         deletes: vec![],
@@ -265,7 +267,7 @@ async fn what_this_plan_makes_is_filled_in_from_the_answers() {
     let Step::Create { content: Some(content), .. } = &skill.step else { panic!() };
     let skills = json!([{"skill": "s", "content": content.digest}, {"skill": "old", "follow": "latest"}]);
     let spec = json!({"name": "a", "model": "m", "skills": skills});
-    let step = Step::Create { spec, unowned: vec![], protected: true, content: None, replaces: None };
+    let step = Step::Create { spec: spec.into(), unowned: vec![], protected: true, content: None, replaces: None };
     let absent = Precondition::Absent { since: None };
     let agent = action("Agent/a", Verb::Create, "agents.create", step, absent, &["Skill/s#create"]);
     let mut p = plan(vec![skill, agent]);
@@ -287,7 +289,7 @@ async fn later_steps_on_one_resource_expect_what_the_earlier_one_left() {
     let content = content("skills/s", &[("SKILL.md", "s")]);
     let publish = Step::Publish {
         id: Some("skill_3".into()),
-        spec: json!({"name": "s", "content": content.digest}),
+        spec: json!({"name": "s", "content": content.digest}).into(),
         unowned: vec![],
         content,
     };

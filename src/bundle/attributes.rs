@@ -35,6 +35,9 @@ pub(crate) struct Macros(BTreeMap<String, Assignments>);
 #[derive(Debug, Default)]
 pub(crate) struct Of(BTreeMap<String, State>);
 
+/// Git too passes over a longer line.
+const LONGEST_LINE: usize = 2_048;
+
 impl Attributes {
     /// Parses a file; `top` allows macros, as only the top level may define them. Lines that cannot be read
     /// are given back as (line from 1, text).
@@ -46,6 +49,10 @@ impl Attributes {
         for (n, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if line.len() > LONGEST_LINE {
+                bad.push((n + 1, line.to_owned()));
                 continue;
             }
             let Some((pattern, rest)) = split_pattern(line) else {

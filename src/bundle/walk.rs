@@ -53,7 +53,9 @@ impl Globs {
         let mut kept = Vec::new();
         for text in written {
             let plain = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
-            match GlobBuilder::new(plain).literal_separator(true).backslash_escape(true).build() {
+            let built = GlobBuilder::new(plain).literal_separator(true).backslash_escape(true).build();
+            // One that is too large to match with must not take the others with it.
+            match built.and_then(|glob| GlobSet::new([glob.clone()]).map(|_| glob)) {
                 Ok(glob) => {
                     set.add(glob);
                     kept.push(text.clone());

@@ -26,7 +26,7 @@ use crate::cli::env::Environment;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::view::{Format, Printer, comment, diagnostics, json};
-use crate::diag::codes;
+use crate::diag::{bound, bounded, codes};
 
 /// Runs the command line of this process and says how it ended.
 pub fn run() -> ExitCode {
@@ -74,10 +74,12 @@ fn start(printer: Arc<Printer>, environment: Environment, cli: Cli) -> Result<Ex
 }
 
 /// The threads that read and hash files: one a processor, whatever the environment asks for. Left to itself the
-/// pool would panic where the system gives no threads.
+/// pool would panic where the system gives no threads. This thread is one of them: what it frees of the files is
+/// then of use to the plan. Another one is there in any case, for work that other threads hand to the pool while
+/// this one waits.
 fn threads() -> Result<(), Failure> {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(processors);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(processors.max(2)).use_current_thread();
     pool.build_global().map_err(|e| session::no_threads(&e))
 }
 
@@ -108,7 +110,10 @@ fn usage(printer: &Printer, error: &clap::Error) -> Result<Exit, Failure> {
             Err(Failure::new(&codes::cli::USAGE, message).fix("checkfu --help"))
         }
         _ => {
-            printer.err(&error.render().ansi().to_string());
+            // An argument is echoed as it was given; styles could be cut in two.
+            let plain = error.render().to_string();
+            let long = plain.len() > bound::MOST;
+            printer.err(&if long { bounded(&plain).into_owned() } else { error.render().ansi().to_string() });
             Ok(Exit::Error)
         }
     }

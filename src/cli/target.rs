@@ -1,9 +1,11 @@
 //! Which workspace: the target that was asked for, and its control plane.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cli::failure::Failure;
 use crate::cli::files::normalize;
+use crate::cli::view::Printer;
 use crate::control::embedded::{Embedded, EmbeddedOptions, OnFirstWrite};
 use crate::diag::codes;
 use crate::model::config::{Config, Target};
@@ -32,25 +34,38 @@ impl Place {
         }
     }
 
-    /// Opens the workspace; none is made.
-    pub fn open_existing(&self) -> Result<Option<Embedded>, Failure> {
-        Embedded::open_existing(&self.path, EmbeddedOptions::default())
-            .map_err(|e| Failure::control("open the workspace", &e))
+    /// Opens the workspace; none is made. One that is read-only can be read.
+    pub fn open_existing(&self, printer: &Arc<Printer>) -> Result<Option<Embedded>, Failure> {
+        Embedded::open_existing(&self.path, options(printer)).map_err(|e| Failure::control("open the workspace", &e))
     }
 
     /// Opens the workspace; where there is none, the first write makes one.
-    pub fn open(&self) -> Result<OnFirstWrite, Failure> {
-        OnFirstWrite::open(&self.path, EmbeddedOptions::default())
-            .map_err(|e| Failure::control("open the workspace", &e))
+    pub fn open(&self, printer: &Arc<Printer>) -> Result<OnFirstWrite, Failure> {
+        OnFirstWrite::open(&self.path, options(printer)).map_err(|e| Failure::control("open the workspace", &e))
+    }
+
+    /// Can the workspace be written, where there is one?
+    pub fn may_write(&self, printer: &Arc<Printer>) -> Result<(), Failure> {
+        let found = self.open_existing(printer)?;
+        found.map_or(Ok(()), |w| w.may_write()).map_err(|e| Failure::control("write the workspace", &e))
     }
 
     /// Opens the workspace for a command that only reads.
-    pub fn open_to_read(&self) -> Result<Embedded, Failure> {
-        self.open_existing()?.ok_or_else(|| {
+    pub fn open_to_read(&self, printer: &Arc<Printer>) -> Result<Embedded, Failure> {
+        self.open_existing(printer)?.ok_or_else(|| {
             let message = format!("target {} has no workspace yet: {} does not exist", self.name, self.path.display());
             Failure::new(&codes::cli::NO_WORKSPACE, message).fix("checkfu apply")
         })
     }
+}
+
+/// A wait is told: nothing else shows that the command has not stopped.
+fn options(printer: &Arc<Printer>) -> EmbeddedOptions {
+    let printer = Arc::clone(printer);
+    let options = EmbeddedOptions::default();
+    let seconds = options.busy_timeout.as_secs();
+    let told = format!("The workspace is held by another process; waiting for it, at most {seconds} s.");
+    EmbeddedOptions { on_wait: Arc::new(move || printer.talk(&told)), ..options }
 }
 
 /// Chooses the target: the one asked for, else `default_target`, else `local`, else the only one.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet};
 
 use crate::desired::references::Known;
 use crate::diag::codes::desired as code;
@@ -42,12 +42,12 @@ pub fn check_config(c: &ConfigDocument, version: &str) -> Diagnostics {
     found
 }
 
-/// A glob of addresses.
-fn matcher(pattern: &str) -> Option<GlobMatcher> {
+/// A glob of addresses. A pattern that is too large to match with is none.
+fn matcher(pattern: &str) -> Option<GlobSet> {
     let (kind, _) = pattern.split_once('/')?;
     let known = kind.contains(['*', '?', '[', '{']) || kind.parse::<Kind>().is_ok();
     let glob = GlobBuilder::new(pattern).literal_separator(true).build().ok()?;
-    known.then(|| glob.compile_matcher())
+    GlobSet::new([glob]).ok().filter(|_| known)
 }
 
 /// Which declared addresses `policy.protect` names.

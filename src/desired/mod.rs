@@ -24,7 +24,7 @@ pub use lines::check_config;
 pub use needs::{Bundle, Needs, Purpose, Use, needs};
 pub use profile::Profile;
 pub use resolve::{Inputs, resolve};
-pub use set::{Desired, Follower, TextPart, Wanted, WantedFile};
+pub use set::{Desired, Digested, Follower, TextPart, Wanted, WantedFile};
 
 #[cfg(test)]
 mod tests;

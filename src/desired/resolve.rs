@@ -10,7 +10,7 @@ use crate::desired::declare::unique;
 use crate::desired::needs::Bundle;
 use crate::desired::references::Known;
 use crate::desired::rules::{Row, Rows};
-use crate::desired::set::{Desired, Wanted};
+use crate::desired::set::{Desired, Digested, Wanted};
 use crate::desired::spec::{Built, Read, own_content};
 use crate::desired::{cycles, lines, modes, references, rules};
 use crate::diag::{Diagnostics, Location};
@@ -63,8 +63,8 @@ pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
     let read = Read { skills: &skills, ..read };
 
     let mut halves: Vec<Half> = Vec::with_capacity(documents.len());
-    for (i, document) in documents.into_iter().enumerate() {
-        let built = read.build(&document, &mut found);
+    for (i, mut document) in documents.into_iter().enumerate() {
+        let built = read.build(&mut document, &mut found);
         let unowned = modes::unowned(&document, today, &mut found);
         let refs = (kinds::def(document.address.kind).refs)(&built.spec);
         references::check(&document, &refs, known, config, &mut found);
@@ -137,7 +137,7 @@ fn wanted(half: Half, protected: &BTreeSet<Address>) -> (Address, Wanted) {
     seeded.dedup();
     let wanted = Wanted {
         protected: protected.contains(&address),
-        spec: built.spec,
+        spec: Arc::new(built.spec),
         unowned: all,
         seeded,
         refs,
@@ -146,6 +146,7 @@ fn wanted(half: Half, protected: &BTreeSet<Address>) -> (Address, Wanted) {
         instructions: built.instructions,
         content: built.content,
         memories: built.memories,
+        digested: Digested::default(),
         address: address.clone(),
     };
     (address, wanted)

@@ -1,6 +1,7 @@
 //! The desired state as a value.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -38,7 +39,7 @@ pub struct Wanted {
     /// Kind and name.
     pub address: Address,
     /// Canonical form. Workspace numbers (`version: N`) are still in it; plan turns them into content.
-    pub spec: Value,
+    pub spec: Arc<Value>,
     /// Canonical fields that are not owned (mode `ignore`, or `seed`), as in [`Applied::unowned`].
     pub unowned: Vec<String>,
     /// Of `unowned`, those that are `seed`: set at create, then left.
@@ -57,6 +58,8 @@ pub struct Wanted {
     pub content: Option<(FileSet, String)>,
     /// Memories by path, for a MemoryStore: those of all modes that have files.
     pub memories: BTreeMap<String, WantedFile>,
+    /// What [`Wanted::digest`] knows; the default is nothing.
+    pub digested: Digested,
 }
 
 /// A part of a text that is joined from several, and where it is written.
@@ -71,6 +74,10 @@ pub struct TextPart {
     /// Do its lines stand there one by one as they are?
     pub verbatim: bool,
 }
+
+/// The digest of a form, once it was taken.
+#[derive(Debug, Clone, Default)]
+pub struct Digested(OnceLock<(Applied, Digest)>);
 
 /// A wanted memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,13 +111,23 @@ impl Wanted {
         self.seeded.iter().any(|path| path.starts_with("contents."))
     }
 
-    /// The digest of what is owned of it: equal to the live digest when there is nothing to do.
+    /// The digest of what is owned of it: equal to the live digest when there is nothing to do. Taken once.
     pub fn digest(&self) -> Digest {
-        kinds::owned_digest(
-            self.address.kind,
-            &self.spec,
-            &Applied { spec: self.spec.clone(), unowned: self.unowned.clone() },
-        )
+        let (of, digest) = self.digested.0.get_or_init(|| (self.applied(), self.digest_of(&self.spec)));
+        // Whoever changes the form after that has another one.
+        let same = Arc::ptr_eq(&of.spec, &self.spec) && of.unowned == self.unowned;
+        if same { *digest } else { self.digest_of(&self.spec) }
+    }
+
+    /// As [`Wanted::digest`], were this its canonical form.
+    pub fn digest_of(&self, spec: &Arc<Value>) -> Digest {
+        // All of a form is owned by itself, save what is named as not owned and an empty map of memories.
+        let no_memory = spec.get("contents").and_then(Value::as_object).is_some_and(serde_json::Map::is_empty);
+        if self.unowned.is_empty() && !no_memory {
+            return Digest::of_json(&**spec);
+        }
+        let applied = Applied { spec: Arc::clone(spec), unowned: self.unowned.clone() };
+        kinds::owned_digest(self.address.kind, spec, &applied)
     }
 }
 

@@ -49,17 +49,20 @@ impl Read<'_> {
         self.bundles.get(&Bundle { path, ..bundle })
     }
 
-    /// Makes the canonical form.
-    pub(super) fn build(&self, d: &Document, found: &mut Diagnostics) -> Built {
+    /// Makes the canonical form. A prompt that is one text moves into it; all else of the document stays.
+    pub(super) fn build(&self, d: &mut Document, found: &mut Diagnostics) -> Built {
         let mut built = Built::default();
+        let prompt = prompt(d);
+        let d = &*d;
         let mut spec = d.spec.as_object().cloned().unwrap_or_default();
+        spec.extend(prompt.map(|text| ("instructions".to_owned(), Value::String(text))));
         match d.address.kind {
             Kind::Agent => self.agent(d, &mut spec, &mut built, found),
             Kind::Skill | Kind::FileTree => self.content(d, &mut spec, &mut built),
             Kind::MemoryStore => self.store(d, &mut spec, &mut built, found),
             Kind::Environment | Kind::MemoryMount | Kind::FileTreeMount => {}
         }
-        built.spec = (kinds::def(d.address.kind).canonical)(&d.address.name, &Value::Object(spec), &d.labels);
+        built.spec = (kinds::def(d.address.kind).canonical)(&d.address.name, Value::Object(spec), &d.labels);
         built
     }
 
@@ -68,7 +71,7 @@ impl Read<'_> {
             spec.remove(short);
         }
         let parts = parts(d);
-        if !parts.is_empty() {
+        if parts.iter().any(|(_, part)| !part.is_null()) {
             let files: Vec<&str> = parts.iter().filter_map(|(p, v)| file_of(p, v)).collect();
             if let [only] = files.as_slice()
                 && parts.len() == 1
@@ -222,6 +225,17 @@ fn too_long(d: &Document, text: &str, found: &mut Diagnostics) {
             out.fix = p.fix;
             found.push(out);
         }
+    }
+}
+
+/// Takes the instructions of an agent that are one text, written out.
+fn prompt(d: &mut Document) -> Option<String> {
+    if d.address.kind != Kind::Agent || is_given(d.spec.get("preamble")) {
+        return None;
+    }
+    match d.spec.get_mut("instructions").filter(|v| v.is_string()).map(Value::take) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
     }
 }
 

@@ -1,9 +1,11 @@
 //! Diagnostics: what is wrong, where, and what to do about it. Values only; `cli` shows them.
 
+pub mod bound;
 pub mod chain;
 pub mod codes;
 mod location;
 
+pub use bound::bounded;
 pub use codes::Code;
 pub use location::{LineIndex, Location};
 
@@ -104,6 +106,27 @@ impl Diagnostic {
     }
 }
 
+/// Most bytes of a fix: the longest that is right to paste is a whole description.
+const MOST_FIX: usize = 5_000;
+
+impl Diagnostic {
+    /// As it is shown, in every form: what it echoes is bounded. A fix is meant to be pasted, so one that is too
+    /// long is not cut but left out, and what its code says in general stands for it.
+    #[must_use]
+    pub fn shown(&self) -> Self {
+        let label = |l: &Label| Label { at: l.at.clone(), text: bounded(&l.text).into_owned() };
+        Self {
+            code: self.code,
+            severity: self.severity,
+            message: bounded(&self.message).into_owned(),
+            labels: self.labels.iter().map(label).collect(),
+            fix: self.fix.as_ref().filter(|fix| fix.len() <= MOST_FIX).cloned(),
+            hints: self.hints.iter().map(|h| bounded(h).into_owned()).collect(),
+            rule: self.rule,
+        }
+    }
+}
+
 /// All diagnostics of one stage, in file order once [`Diagnostics::sort`] ran.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
@@ -138,8 +161,33 @@ impl Diagnostics {
         self.0.sort_by_cached_key(key);
     }
 
+    /// In the order in which they are shown, each bounded: what every view begins with.
+    #[must_use]
+    pub fn shown(&self) -> Self {
+        let mut shown = Self(self.0.iter().map(Diagnostic::shown).collect());
+        shown.sort();
+        shown
+    }
+
     /// How many of a severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.0.iter().filter(|d| d.severity == severity).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_shown_grows_with_what_is_echoed() {
+        let long = "é".repeat(5_000_000);
+        let at = Location::file("a.yaml");
+        let d = Diagnostic::new(&codes::cli::READ, &long).at(at, &long).fix(&long).hint(&long);
+        let shown = Diagnostics(vec![d]).shown().0.remove(0);
+        assert!([&shown.message, &shown.labels[0].text, &shown.hints[0]].iter().all(|t| t.len() <= bound::MOST));
+        assert_eq!(shown.fix, None, "half a fix is no fix");
+        let kept = Diagnostic::new(&codes::cli::READ, "m").fix("y".repeat(MOST_FIX));
+        assert_eq!(kept.shown().fix, kept.fix);
     }
 }

@@ -1,6 +1,7 @@
 //! The snapshot of a workspace as a value: ownership as read. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -70,7 +71,7 @@ pub struct LiveResource {
 #[derive(Debug, Clone)]
 pub struct LiveBody {
     /// What is live.
-    pub live: Value,
+    pub live: Arc<Value>,
     /// What was last applied.
     pub applied: Applied,
     /// Outside writes since.

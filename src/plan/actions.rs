@@ -1,6 +1,7 @@
 //! Differences → actions, each with what it sends and under which condition. Edges come later.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -108,7 +109,7 @@ impl Building<'_> {
         self.whole(chain, Verb::Create, reason, Precondition::Absent { since }, None);
         let memories = memory::initial(item, &self.desired.owner);
         if memories.writes() {
-            let spec = with_contents(item.spec.clone().into_owned(), memories.recorded.clone());
+            let spec = with_contents(Arc::clone(&item.spec), memories.recorded.clone());
             self.write_contents(chain, &memories, None, spec);
         }
     }
@@ -143,9 +144,11 @@ impl Building<'_> {
     /// A create with everything.
     fn whole(&self, chain: &mut Chain<'_>, verb: Verb, reason: String, first: Precondition, replaces: Option<String>) {
         let item = chain.delta.item;
-        let mut spec = item.spec.clone().into_owned();
-        if let Value::Object(o) = &mut spec {
-            // Memories are written by an operation of their own.
+        let mut spec = Arc::clone(&item.spec);
+        // Memories are written by an operation of their own.
+        if spec.get("contents").is_some()
+            && let Value::Object(o) = Arc::make_mut(&mut spec)
+        {
             o.remove("contents");
         }
         let content = content_of(item);
@@ -212,7 +215,7 @@ impl Building<'_> {
         }
     }
 
-    fn publish(&self, chain: &mut Chain<'_>, id: &str, version: u64, spec: Value) {
+    fn publish(&self, chain: &mut Chain<'_>, id: &str, version: u64, spec: Arc<Value>) {
         let delta = chain.delta;
         let Some(content) = content_of(delta.item) else { return };
         let entries = delta.item.body().map_or(&[][..], |b| &b.entries);
@@ -229,7 +232,7 @@ impl Building<'_> {
         chain.push(Verb::Publish, operation, step, Precondition::Version { version }, rank, about);
     }
 
-    fn write_contents(&self, chain: &mut Chain<'_>, memories: &Memories, id: Option<String>, spec: Value) {
+    fn write_contents(&self, chain: &mut Chain<'_>, memories: &Memories, id: Option<String>, spec: Arc<Value>) {
         let delta = chain.delta;
         let puts = memories.puts.iter().filter_map(|path| {
             let file = delta.item.wanted.memories.get(path)?;
@@ -286,7 +289,7 @@ impl Building<'_> {
 }
 
 /// Sends fields.
-fn update(chain: &mut Chain<'_>, id: &str, version: u64, spec: Value, fields: Vec<String>) {
+fn update(chain: &mut Chain<'_>, id: &str, version: u64, spec: Arc<Value>, fields: Vec<String>) {
     let delta = chain.delta;
     let sent = |f: &FieldDelta<'_>| f.sent().is_some() && f.field.change == Change::Update;
     let mut changes: Vec<FieldChange> = changes::fields(delta, sent);

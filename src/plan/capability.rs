@@ -34,7 +34,7 @@ pub(super) fn describe(drafts: &mut [Draft], items: &[Item<'_>], retired: &[Reti
             }
             Step::Retire { .. } => {
                 let gone = retired.get(&action.id).filter(|r| !r.superseded);
-                between(def, gone.and_then(|r| r.live.body.as_ref()).map(|b| &b.live), None)
+                between(def, gone.and_then(|r| r.live.body.as_ref()).map(|b| &*b.live), None)
             }
             _ => continue,
         };

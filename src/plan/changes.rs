@@ -29,6 +29,7 @@ pub(super) fn fields(delta: &Delta<'_>, keep: impl Fn(&FieldDelta<'_>) -> bool) 
             cause,
         }));
     }
+    out.shrink_to_fit();
     out
 }
 

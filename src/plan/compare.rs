@@ -68,7 +68,7 @@ pub(super) struct Delta<'a> {
     pub(super) item: &'a Item<'a>,
     pub(super) state: State,
     pub(super) fields: Vec<FieldDelta<'a>>,
-    pub(super) memories: Option<Memories>,
+    pub(super) memories: Option<Box<Memories>>,
     /// The list of fields that are not owned changed.
     pub(super) unowned_moved: bool,
     /// A change needs a new resource in the place of the old one.
@@ -208,7 +208,7 @@ fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owne
             three.field(field, &mut out.fields);
         }
     }
-    out.memories = memory::compare(item, me);
+    out.memories = memory::compare(item, me).map(Box::new);
     let set = |v: &[String]| v.iter().cloned().collect::<BTreeSet<_>>();
     out.unowned_moved = set(&body.applied.unowned) != set(&item.wanted.unowned);
     let fixed = item.def.replaced(live, &item.spec);

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::desired::Wanted;
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveBody, LiveResource};
-use crate::model::kinds::{self, Applied, KindDef, Ref, Selector, Target};
+use crate::model::kinds::{self, KindDef, Ref, Selector, Target};
 use crate::model::{Address, Digest, Owner};
 use crate::plan::scope::Selected;
 use crate::plan::{Effect, Gathered, places};
@@ -18,7 +19,7 @@ pub(super) struct Item<'a> {
     pub(super) wanted: &'a Wanted,
     pub(super) def: &'static KindDef,
     /// Canonical, with no workspace number left in it.
-    pub(super) spec: Cow<'a, Value>,
+    pub(super) spec: Arc<Value>,
     pub(super) refs: Cow<'a, [Ref]>,
     /// Of what is owned of `spec`.
     pub(super) digest: Digest,
@@ -61,19 +62,9 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The digest of what is owned of a wanted resource, as [`Wanted::digest`]; clones nothing where all is owned.
-pub fn wanted_digest(wanted: &Wanted) -> Digest {
-    owned_digest(wanted, &wanted.spec)
-}
-
-fn owned_digest(wanted: &Wanted, spec: &Value) -> Digest {
-    // All of a form is owned by itself, save what is named as not owned and an empty map of memories.
-    let no_memory = spec.get("contents").and_then(Value::as_object).is_some_and(serde_json::Map::is_empty);
-    if wanted.unowned.is_empty() && !no_memory {
-        return Digest::of_json(spec);
-    }
-    let applied = Applied { spec: spec.clone(), unowned: wanted.unowned.clone() };
-    kinds::owned_digest(wanted.address.kind, spec, &applied)
+/// The digest of what is owned of an item's form.
+fn owned_digest(wanted: &Wanted, spec: &Arc<Value>) -> Digest {
+    if Arc::ptr_eq(spec, &wanted.spec) { wanted.digest() } else { wanted.digest_of(spec) }
 }
 
 /// All wanted resources, with their live ones.
@@ -90,7 +81,7 @@ pub(super) fn items<'a>(
             let mut item = Item {
                 wanted,
                 def,
-                spec: Cow::Borrowed(&wanted.spec),
+                spec: Arc::clone(&wanted.spec),
                 refs: Cow::Borrowed(&wanted.refs),
                 digest: Digest::from_bytes([0; 32]),
                 live: live.resources.get(&wanted.address),
@@ -104,7 +95,7 @@ pub(super) fn items<'a>(
                 numbers(&mut item, live, out);
             }
             item.digest = owned_digest(wanted, &item.spec);
-            item.live_spec = item.body().map(|b| Cow::Borrowed(&b.live));
+            item.live_spec = item.body().map(|b| Cow::Borrowed(&*b.live));
             old.rename(&mut item);
             item
         })
@@ -120,7 +111,7 @@ fn numbers(item: &mut Item<'_>, live: &Live, out: &mut Gathered) {
         let content = live.resolved.get(&key).and_then(|found| found.content);
         match content {
             Some(content) => {
-                pin(item.spec.to_mut(), r, number, &content);
+                pin(Arc::make_mut(&mut item.spec), r, number, &content);
             }
             None => {
                 item.broken = true;
@@ -133,8 +124,8 @@ fn numbers(item: &mut Item<'_>, live: &Live, out: &mut Gathered) {
     }
     if !numbered.is_empty() && !item.broken {
         // Lists that are sets may sort otherwise now.
-        let whole = (item.def.canonical)(&item.wanted.address.name, &item.spec, &BTreeMap::new());
-        item.spec = Cow::Owned(whole);
+        let whole = (item.def.canonical)(&item.wanted.address.name, (*item.spec).clone(), &BTreeMap::new());
+        item.spec = Arc::new(whole);
         item.refs = Cow::Owned((item.def.refs)(&item.spec));
     }
 }

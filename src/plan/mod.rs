@@ -39,7 +39,6 @@ pub use check::check;
 pub use digest::{action_digest, digest};
 pub use exit::exit_code;
 pub use file::{MOST_BYTES, PlanFileError, read, write};
-pub use item::wanted_digest;
 use scope::Pattern;
 pub use scope::Scope;
 pub use standing::SourceRelation;
@@ -48,7 +47,7 @@ pub use types::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::desired::{Desired, Wanted};
-use crate::diag::Code;
+use crate::diag::{Code, bounded};
 use crate::live::{self, Live};
 use crate::model::config::{AllowRule, Allowance};
 use crate::model::kinds::Ids;
@@ -140,7 +139,7 @@ impl Gathered {
             code: code.code.to_owned(),
             effect,
             address: address.cloned(),
-            message,
+            message: bounded(&message).into_owned(),
             fix: None,
             at: None,
         });
@@ -181,7 +180,8 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     );
     retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (live, &desired.owner), &mut out);
 
-    let mut drafts = Vec::new();
+    // One action a resource is the rule, and one for the policy.
+    let mut drafts = Vec::with_capacity(deltas.iter().filter(|d| d.acts()).count() + retired.len() + 1);
     standing::policy_action(desired, live, options, &mut drafts);
     let building = actions::Building { desired, live, users: &users };
     for delta in deltas.iter().filter(|d| !blocked.contains(&d.item.wanted.address)) {
@@ -215,14 +215,13 @@ pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {
     standing::standing_lines(desired, live, options, &[], !actions.is_empty(), &mut out);
     out.notes.unchanged = count(desired.resources.len());
     out.notes.ignored = count(desired.resources.values().map(|w| w.unowned.len()).sum());
-    let rows = desired.resources.values().map(|w| (&w.address, wanted_digest(w), w.protected)).collect::<Vec<_>>();
-    let desired_digest = desired_digest(&rows);
+    let desired_digest = desired.digest();
     finish(&Whole { desired, options, desired_digest, covers_all: true }, actions, out)
 }
 
 /// What the owner's digest in the workspace is when there is nothing to do.
 pub fn owner_digest(desired: &Desired) -> Digest {
-    let rows: Vec<_> = desired.resources.values().map(|w| (&w.address, wanted_digest(w), w.protected)).collect();
+    let rows: Vec<_> = desired.resources.values().map(|w| (&w.address, w.digest(), w.protected)).collect();
     live::owner_digest(
         rows.iter().map(|(address, digest, protected)| (*address, Some(*digest), Some(*digest), *protected)),
     )

@@ -193,7 +193,7 @@ fn shares(case: &Case<'_>, actions: &[Action]) -> (Vec<Share>, usize) {
         let (what, before, gone) = match &action.step {
             Step::WriteContents { .. } => {
                 let store = delta.memories.as_ref();
-                let gone = store.map_or(0, crate::plan::memory::Memories::lost);
+                let gone = store.map_or(0, |m| m.lost());
                 memories += gone;
                 ("memories", store.map_or(0, |m| m.live), gone)
             }

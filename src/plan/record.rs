@@ -1,5 +1,7 @@
 //! What is recorded as applied once an action is done.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::model::kinds::Change;
@@ -14,10 +16,10 @@ pub(super) fn settles(delta: &Delta<'_>) -> bool {
 }
 
 /// What is recorded as applied: what is wanted; a held field keeps its old applied value.
-pub(super) fn recorded(delta: &Delta<'_>) -> Value {
-    let mut spec = delta.item.spec.clone().into_owned();
+pub(super) fn recorded(delta: &Delta<'_>) -> Arc<Value> {
+    let mut spec = Arc::clone(&delta.item.spec);
     for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
-        set(&mut spec, &f.path, f.field.name, f.applied.cloned());
+        set(Arc::make_mut(&mut spec), &f.path, f.field.name, f.applied.cloned());
     }
     match &delta.memories {
         Some(memories) => with_contents(spec, memories.recorded.clone()),
@@ -26,13 +28,13 @@ pub(super) fn recorded(delta: &Delta<'_>) -> Value {
 }
 
 /// As `done`, with what is published later as it was applied before.
-pub(super) fn before_publish(delta: &Delta<'_>, done: &Value) -> Value {
+pub(super) fn before_publish(delta: &Delta<'_>, done: &Value) -> Arc<Value> {
     let mut spec = done.clone();
     let applied = delta.item.body().map(|b| &b.applied.spec);
     for field in delta.item.def.fields.iter().filter(|f| f.change == Change::Publish) {
         set(&mut spec, field.name, field.name, applied.and_then(|a| a.get(field.name)).cloned());
     }
-    spec
+    Arc::new(spec)
 }
 
 fn set(spec: &mut Value, path: &str, field: &str, value: Option<Value>) {
@@ -62,8 +64,8 @@ fn set(spec: &mut Value, path: &str, field: &str, value: Option<Value>) {
     }
 }
 
-pub(super) fn with_contents(mut spec: Value, contents: Map<String, Value>) -> Value {
+pub(super) fn with_contents(mut spec: Arc<Value>, contents: Map<String, Value>) -> Arc<Value> {
     let contents = (!contents.is_empty()).then_some(Value::Object(contents));
-    set(&mut spec, "contents", "contents", contents);
+    set(Arc::make_mut(&mut spec), "contents", "contents", contents);
     spec
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet};
 
 use crate::desired::Wanted;
 use crate::live::{Live, LiveResource};
@@ -58,14 +58,14 @@ impl Selected {
 /// A pattern, ready to match. `*` stays within a part; a glob that cannot be read matches itself alone.
 pub(super) enum Pattern {
     Text(String),
-    Glob(Box<GlobMatcher>),
+    Glob(Box<GlobSet>),
 }
 
 impl Pattern {
     pub(super) fn new(text: &str) -> Self {
-        let glob = || GlobBuilder::new(text).literal_separator(true).build().ok();
+        let glob = || GlobBuilder::new(text).literal_separator(true).build().and_then(|g| GlobSet::new([g])).ok();
         match text.contains(['*', '?', '[', '{']).then(glob).flatten() {
-            Some(glob) => Pattern::Glob(Box::new(glob.compile_matcher())),
+            Some(glob) => Pattern::Glob(Box::new(glob)),
             None => Pattern::Text(text.to_owned()),
         }
     }

@@ -1,6 +1,7 @@
 //! The plan as a value, and as the file `checkfu.plan/v1`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,7 +167,7 @@ pub enum Step {
     /// Makes the resource, claimed at once (also `replace`).
     Create {
         /// Canonical form.
-        spec: Value,
+        spec: Arc<Value>,
         /// Fields not owned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unowned: Vec<String>,
@@ -185,7 +186,7 @@ pub enum Step {
         /// Live id.
         id: String,
         /// The canonical form that is recorded as applied.
-        spec: Value,
+        spec: Arc<Value>,
         /// Fields not owned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unowned: Vec<String>,
@@ -198,7 +199,7 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         /// The canonical form that is recorded as applied.
-        spec: Value,
+        spec: Arc<Value>,
         /// Fields not owned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unowned: Vec<String>,
@@ -211,7 +212,7 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         /// The canonical form that is recorded as applied.
-        spec: Value,
+        spec: Arc<Value>,
         /// Fields not owned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unowned: Vec<String>,
@@ -238,7 +239,7 @@ pub enum Step {
         /// Live id.
         id: String,
         /// The canonical form.
-        spec: Value,
+        spec: Arc<Value>,
         /// Fields not owned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unowned: Vec<String>,

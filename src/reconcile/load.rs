@@ -96,6 +96,12 @@ pub fn load(dir: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     found.extend(resolved);
     found.sort();
     let desired = desired.filter(|_| !failed);
+    if let Some(desired) = &desired {
+        // Everything after this compares digests; here they are taken on all cores.
+        desired.resources.par_iter().for_each(|(_, wanted)| {
+            wanted.digest();
+        });
+    }
     let quoted: BTreeSet<Arc<str>> = found.0.iter().flat_map(|d| &d.labels).map(|l| l.at.file.clone()).collect();
     sources.retain(|file, _| quoted.contains(file.as_str()));
     Ok(Loaded { config: config.config, desired, diagnostics: found, sources, counts, project })

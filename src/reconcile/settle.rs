@@ -76,7 +76,7 @@ fn touched<'a>(plan: &'a Plan, lines: &'a [ReceiptLine]) -> BTreeMap<&'a Address
 
 /// The plan may be a saved one, and the files have moved on since: do they still say this of the resource?
 fn has_same_spec(touched: &Touched<'_>, address: &Address, desired: &Desired) -> bool {
-    touched.spec.is_none_or(|spec| desired.resources.get(address).is_some_and(|w| w.spec == *spec))
+    touched.spec.is_none_or(|spec| desired.resources.get(address).is_some_and(|w| *w.spec == *spec))
 }
 
 fn is_left(touched: &Touched<'_>, address: &Address, action: &Action, same: bool, live: &Live) -> bool {

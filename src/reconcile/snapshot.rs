@@ -2,6 +2,7 @@
 //! only where digests differ. Never one request a resource.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::control::{ControlError, ControlPlane};
 use crate::desired::{Desired, Wanted};
@@ -57,15 +58,15 @@ pub async fn snapshot<C: ControlPlane>(
 }
 
 async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut Live) -> Result<(), ControlError> {
+    let mut resources = Vec::new();
     for summary in ask.summaries().await? {
         let resource = LiveResource { summary, body: None };
         match &resource.summary.address {
-            Some(address) if !resource.summary.superseded => {
-                live.resources.insert(address.clone(), resource);
-            }
+            Some(address) if !resource.summary.superseded => resources.push((address.clone(), resource)),
             _ => live.superseded.push(resource),
         }
     }
+    live.resources = resources.into_iter().collect();
     let differing: BTreeMap<&Address, &Wanted> =
         desired.resources.iter().filter(|(a, w)| !is_equal(w, live.resources.get(a))).collect();
     let absent: Vec<&Wanted> =
@@ -107,7 +108,7 @@ fn record(owner: OwnerState) -> Option<OwnerRecord> {
 }
 
 fn is_equal(wanted: &Wanted, live: Option<&LiveResource>) -> bool {
-    let digest = Some(plan::wanted_digest(wanted));
+    let digest = Some(wanted.digest());
     let equal = |l: &LiveResource| l.summary.live_digest == digest && l.summary.applied_digest == digest;
     live.is_some_and(equal) && !wanted.has_seeds()
 }
@@ -131,9 +132,16 @@ async fn put_bodies<C: ControlPlane>(ask: &Ask<'_, C>, ids: &[String], live: &mu
         for body in loaded.bodies {
             let Some(address) = by_id.remove(&body.id) else { continue };
             let applied = body.applied.unwrap_or_default();
-            let spec = (kinds::def(address.kind).from_wire)(&body.body, &loaded.refs, Some(&applied.spec));
-            let body =
-                LiveBody { live: spec, applied, moved: body.moved, entries: body.entries, memories: body.memories };
+            let live_form = (kinds::def(address.kind).from_wire)(&body.body, &loaded.refs, Some(&applied.spec));
+            // Nearly always the two are one: then they are kept once.
+            let live_form = if live_form == *applied.spec { Arc::clone(&applied.spec) } else { Arc::new(live_form) };
+            let body = LiveBody {
+                live: live_form,
+                applied,
+                moved: body.moved,
+                entries: body.entries,
+                memories: body.memories,
+            };
             if let Some(resource) = live.resources.get_mut(&address) {
                 resource.body = Some(body);
             }

@@ -28,7 +28,7 @@ fn wanted(kind: Kind, name: &str, spec: Value) -> Wanted {
     let refs = (kinds::def(kind).refs)(&spec);
     Wanted {
         address,
-        spec,
+        spec: spec.into(),
         unowned: vec![],
         seeded: vec![],
         protected: false,
@@ -38,6 +38,7 @@ fn wanted(kind: Kind, name: &str, spec: Value) -> Wanted {
         instructions: Vec::new(),
         content: None,
         memories: BTreeMap::new(),
+        digested: crate::desired::Digested::default(),
     }
 }
 
@@ -117,7 +118,7 @@ impl ControlPlane for World {
                 let body = |id: &String| LoadedBody {
                     id: id.clone(),
                     body: json!({"name": "Old", "model": {"id": "m"}}),
-                    applied: Some(Applied { spec: json!({"name": "Older", "model": "m"}), unowned: vec![] }),
+                    applied: Some(Applied { spec: json!({"name": "Older", "model": "m"}).into(), unowned: vec![] }),
                     moved: vec![],
                     entries: vec![],
                     memories: vec![],

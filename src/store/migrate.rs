@@ -12,7 +12,8 @@ pub(super) const APPLICATION_ID: u32 = 0x636b_6675;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_workspace.sql"),
     include_str!("migrations/0002_old_answers.sql"),
-    include_str!("migrations/0003_memory_versions_and_files.sql"),
+    include_str!("migrations/0003_tokens.sql"),
+    include_str!("migrations/0004_memory_versions_and_files.sql"),
 ];
 
 /// The schema that this program writes.
@@ -51,6 +52,17 @@ pub(super) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     tx.commit()?;
     Ok(())
+}
+
+/// Checks the schema of a database that cannot be written.
+pub(super) fn is_newest(conn: &Connection) -> Result<(), StoreError> {
+    let have: u32 = conn.query_row("PRAGMA user_version", [], |r| r.get(0))?;
+    check(conn, have)?;
+    if have == newest() {
+        return Ok(());
+    }
+    let what = format!("the workspace has schema {have}, and cannot be written to bring it to {}", newest());
+    Err(StoreError::new(Trouble::ReadOnly, what))
 }
 
 fn check(conn: &Connection, have: u32) -> Result<(), StoreError> {

@@ -1,13 +1,15 @@
-//! Opens and makes the file. A kill at any point of making it leaves no database, or a good one.
+//! Opens and makes the file. A kill at any point of making it leaves no database, or a good one. One that cannot be
+//! written is opened to be read, and stays as it is to the last byte.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::SystemTime;
 
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::store::error::{StoreError, Trouble};
+use crate::store::patience::Patience;
 use crate::store::{leftover, migrate};
 
 /// What a new workspace is born with.
@@ -27,18 +29,41 @@ pub(crate) struct Identity {
     pub(crate) id: String,
     /// Drawn anew by a restore.
     pub(crate) epoch: String,
+    /// When it was made (RFC 3339, UTC).
+    pub(crate) created_at: String,
 }
 
 /// A database file that was checked; hands out connections.
 #[derive(Debug, Clone)]
 pub(crate) struct Database {
     path: PathBuf,
-    busy: Duration,
+    patience: Patience,
+    access: Access,
+}
+
+/// How the file may be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Access {
+    /// Read and written.
+    Write,
+    /// Read beside a process that writes: its log and its index of that are there.
+    Read,
+    /// Read where SQLite can keep nothing beside the file. Nobody has it open, or it would not look like this.
+    Alone(Looks),
+}
+
+/// What tells that a file was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Looks {
+    length: u64,
+    written: Option<SystemTime>,
+    logged: bool,
 }
 
 impl Database {
-    /// Opens an existing file; `None` if there is none.
-    pub(crate) fn open(path: &Path, busy: Duration) -> Result<Option<(Self, Identity)>, StoreError> {
+    /// Opens an existing file; `None` if there is none. One that may not be written can be read;
+    /// [`Database::is_read_only`] says so.
+    pub(crate) fn open(path: &Path, patience: Patience) -> Result<Option<(Self, Identity)>, StoreError> {
         let cannot = |e| StoreError::io(format!("{} cannot be opened", path.display()), e);
         match fs::metadata(path) {
             Ok(found) => check_kinds(&found, path).map_err(|e| e.at(path))?,
@@ -47,39 +72,71 @@ impl Database {
         }
         let file = File::open(path).map_err(cannot)?;
         check_header(file, path).map_err(|e| e.at(path))?;
-        let database = Self { path: path.to_owned(), busy };
-        // The file could be opened to read: it is what SQLite keeps beside it that cannot be made.
-        let beside = |mut e: StoreError| {
-            if e.trouble == Trouble::CannotOpen {
-                e.trouble = Trouble::ReadOnly;
-            }
-            e.at(path)
+        let mut database = Self { path: path.to_owned(), patience, access: Access::Write };
+        // A file that may not be written is not tried: SQLite would leave files beside it.
+        let written = match fs::OpenOptions::new().write(true).open(path) {
+            Ok(_) => database.prepare(),
+            Err(e) => Err(StoreError::io("the workspace cannot be written", e)),
         };
-        let identity = database.prepare().map_err(beside)?;
-        Ok(Some((database, identity)))
+        let identity = match written {
+            // The file could be opened to read: it is what SQLite keeps beside it that cannot be made.
+            Err(e) if matches!(e.trouble, Trouble::ReadOnly | Trouble::CannotOpen) => {
+                database.access = Access::to_read(path).map_err(|e| e.at(path))?;
+                database.identity()
+            }
+            prepared => prepared,
+        };
+        Ok(Some((database, identity.map_err(|e| e.at(path))?)))
     }
 
     /// Opens a file, or makes it when there is none.
-    pub(crate) fn open_or_create(path: &Path, busy: Duration, new: &New) -> Result<(Self, Identity), StoreError> {
+    pub(crate) fn open_or_create(path: &Path, patience: &Patience, new: &New) -> Result<(Self, Identity), StoreError> {
         leftover::sweep(folder_of(path));
-        if let Some(found) = Self::open(path, busy)? {
+        if let Some(found) = Self::open(path, patience.clone())? {
             return Ok(found);
         }
         create(path, new)?;
-        Self::open(path, busy)?.ok_or_else(|| {
+        Self::open(path, patience.clone())?.ok_or_else(|| {
             StoreError::new(Trouble::CannotOpen, format!("{} went away while it was opened", path.display()))
         })
     }
 
+    /// May it be read alone?
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.access != Access::Write
+    }
+
+    /// The error of a write to a workspace that may be read alone.
+    pub(crate) fn read_only(&self) -> StoreError {
+        StoreError::new(Trouble::ReadOnly, "the file or its folder is read-only for this user").at(&self.path)
+    }
+
+    /// How long to wait for others.
+    pub(crate) fn patience(&self) -> &Patience {
+        &self.patience
+    }
+
     fn prepare(&self) -> Result<Identity, StoreError> {
-        let mut conn = self.writer()?;
-        migrate::migrate(&mut conn)?;
-        let row = |r: &rusqlite::Row<'_>| Ok(Identity { id: r.get(0)?, epoch: r.get(1)? });
-        Ok(conn.query_row("SELECT id, epoch FROM workspace", [], row)?)
+        self.patience.wait(|| {
+            let mut conn = self.writer()?;
+            migrate::migrate(&mut conn)?;
+            identity(&conn)
+        })
+    }
+
+    fn identity(&self) -> Result<Identity, StoreError> {
+        self.patience.wait(|| {
+            let conn = self.reader()?;
+            migrate::is_newest(&conn)?;
+            identity(&conn)
+        })
     }
 
     /// The connection that writes.
     pub(crate) fn writer(&self) -> Result<Connection, StoreError> {
+        if self.is_read_only() {
+            return Err(self.read_only());
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(&self.path, flags)?;
         self.configure(&conn)?;
@@ -95,19 +152,87 @@ impl Database {
 
     /// A connection that only reads.
     pub(crate) fn reader(&self) -> Result<Connection, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn = Connection::open_with_flags(&self.path, flags)?;
+        let (path, access) = match self.access {
+            Access::Write => (self.path.clone(), OpenFlags::SQLITE_OPEN_READ_WRITE),
+            Access::Read => (self.path.clone(), OpenFlags::SQLITE_OPEN_READ_ONLY),
+            Access::Alone(_) => (immutable(&self.path), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI),
+        };
+        let conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         self.configure(&conn)?;
         conn.pragma_update(None, "query_only", true)?;
         Ok(conn)
     }
 
+    /// Is what was read still so? A file that is read alone has no locks that would keep a writer off.
+    pub(crate) fn unchanged(&self) -> Result<(), StoreError> {
+        match &self.access {
+            Access::Alone(looks) if Looks::of(&self.path)? != *looks => {
+                Err(StoreError::new(Trouble::Locked, "another process wrote the workspace while it was read")
+                    .at(&self.path))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes of the file and of the log beside it.
+    pub(crate) fn bytes(&self) -> u64 {
+        let of = |path: &Path| fs::metadata(path).map_or(0, |m| m.len());
+        of(&self.path) + of(&beside(&self.path, "-wal"))
+    }
+
     fn configure(&self, conn: &Connection) -> Result<(), StoreError> {
-        conn.busy_timeout(self.busy)?;
+        conn.busy_timeout(self.patience.moment())?;
         conn.set_prepared_statement_cache_capacity(128);
         conn.pragma_update(None, "trusted_schema", false)?;
         Ok(())
     }
+}
+
+/// Which workspace this is, as the database says now.
+pub(crate) fn identity(conn: &Connection) -> Result<Identity, StoreError> {
+    let row = |r: &rusqlite::Row<'_>| Ok(Identity { id: r.get(0)?, epoch: r.get(1)?, created_at: r.get(2)? });
+    Ok(conn.query_row("SELECT id, epoch, created_at FROM workspace", [], row)?)
+}
+
+impl Access {
+    /// Of a file that may not be written. SQLite reads a write-ahead log where the index of it is there too; without
+    /// either nobody has the file open, and all there is is in it.
+    fn to_read(path: &Path) -> Result<Self, StoreError> {
+        let looks = Looks::of(path)?;
+        match (looks.logged, beside(path, "-wal").exists() && beside(path, "-shm").exists()) {
+            (_, true) => Ok(Access::Read),
+            (false, false) => Ok(Access::Alone(looks)),
+            (true, false) => {
+                let what = "the log beside it holds changes and cannot be read where nothing can be written";
+                Err(StoreError::new(Trouble::ReadOnly, what))
+            }
+        }
+    }
+}
+
+impl Looks {
+    fn of(path: &Path) -> Result<Self, StoreError> {
+        let found = fs::metadata(path).map_err(|e| StoreError::io("it cannot be looked at", e))?;
+        let logged = fs::metadata(beside(path, "-wal")).is_ok_and(|m| m.len() > 0);
+        Ok(Self { length: found.len(), written: found.modified().ok(), logged })
+    }
+}
+
+/// The file as a URI that tells SQLite to make nothing beside it.
+fn immutable(path: &Path) -> PathBuf {
+    let text = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let bytes = text.as_os_str().as_encoded_bytes();
+    let mut uri = if bytes.starts_with(b"/") { "file://".to_owned() } else { "file:///".to_owned() };
+    for byte in bytes {
+        match byte {
+            b'\\' if cfg!(windows) => uri.push('/'),
+            b'/' | b':' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(char::from(*byte));
+            }
+            other => uri.push_str(&format!("%{other:02x}")),
+        }
+    }
+    PathBuf::from(uri + "?immutable=1")
 }
 
 /// Refuses what would be waited on, or is no file at all: the workspace, and what SQLite keeps beside it.
@@ -193,7 +318,7 @@ fn create(path: &Path, new: &New) -> Result<(), StoreError> {
 pub(crate) fn empty(new: &New) -> Result<(Connection, Identity), StoreError> {
     let mut conn = Connection::open_in_memory()?;
     be_born(&mut conn, new)?;
-    Ok((conn, Identity { id: new.id.clone(), epoch: new.epoch.clone() }))
+    Ok((conn, Identity { id: new.id.clone(), epoch: new.epoch.clone(), created_at: new.at.clone() }))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -220,4 +345,45 @@ fn be_born(conn: &mut Connection, new: &New) -> Result<(), StoreError> {
         params![new.id, new.epoch, new.at],
     )?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_beside_a_read_only_file_says_how_it_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a b%?#.db");
+        let put = |suffix: &str, text: &str| fs::write(beside(&path, suffix), text).unwrap();
+        put("", "all");
+        let Access::Alone(looks) = Access::to_read(&path).unwrap() else { panic!("nobody has it open") };
+        put("-wal", "");
+        assert!(matches!(Access::to_read(&path), Ok(Access::Alone(_))), "an empty log holds nothing");
+        put("-wal", "changes");
+        assert_eq!(Access::to_read(&path).unwrap_err().trouble, Trouble::ReadOnly);
+        assert_ne!(Looks::of(&path).unwrap(), looks, "a writer came");
+        put("-shm", "index");
+        assert_eq!(Access::to_read(&path).unwrap(), Access::Read);
+    }
+
+    #[test]
+    fn any_path_is_a_uri() {
+        let path = Path::new(if cfg!(windows) { r"C:\d\a b%?#.db" } else { "/d/a b%?#é.db" });
+        let uri = if cfg!(windows) { "file:///C:/d/a%20b%25%3f%23.db" } else { "file:///d/a%20b%25%3f%23%c3%a9.db" };
+        assert_eq!(immutable(path), PathBuf::from(format!("{uri}?immutable=1")));
+    }
+
+    #[test]
+    fn what_is_read_alone_and_then_written_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("w.db");
+        fs::write(&path, "one").unwrap();
+        let patience = Patience { most: std::time::Duration::ZERO, told: std::sync::Arc::new(|| ()) };
+        let access = Access::to_read(&path).unwrap();
+        let database = Database { path: path.clone(), patience, access };
+        assert!(database.unchanged().is_ok() && database.is_read_only());
+        fs::write(&path, "longer").unwrap();
+        assert_eq!(database.unchanged().unwrap_err().trouble, Trouble::Locked);
+    }
 }

@@ -72,3 +72,24 @@ fn an_apply_lists_each_action_once_and_get_is_markdown() {
     let history = s.run(&["history"]).code(0).out;
     assert!(!history.contains('.') || !history.lines().any(|l| l.contains("Z.")), "{history}");
 }
+
+#[test]
+fn every_command_that_shows_something_has_markdown() {
+    let s = team();
+    let applied = s.run(&["apply", "--yes", "--json"]).code(0).json();
+    let apply = applied["apply"].as_str().unwrap();
+    for (args, start) in [
+        (&["history"][..], "| apply | began |"),
+        (&["show", apply], "### checkfu: apply `apply_"),
+        (&["doctor"], "### checkfu: "),
+        (&["validate"], "### checkfu: no errors"),
+        (&["explain", "cli.declined"], "### checkfu: `cli.declined`"),
+        (&["explain", "Agent"], "### checkfu: `Agent`"),
+        (&["get"], "| address | name |"),
+        (&["new", "agent", "x"], "- `agents/x.md`"),
+        (&["plan"], "### checkfu: 1 to create"),
+    ] {
+        let out = s.run(&[args, &["--markdown"]].concat()).code(0).out;
+        assert!(out.starts_with(start) && out.len() <= 60_000, "{args:?}: {out}");
+    }
+}

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 mod action;
+mod cli_bounds;
 mod cli_drift;
 mod cli_interrupt;
 mod cli_loop;
@@ -13,6 +14,7 @@ mod cli_retire;
 mod cli_saved_plan;
 mod cli_validate;
 mod cli_views;
+mod cli_workspace;
 mod codes;
 mod crash;
 mod documents;
@@ -24,6 +26,7 @@ mod layering;
 mod operations;
 mod repo;
 mod sandbox;
+mod serve;
 mod words;
 
 use std::collections::BTreeSet;

@@ -70,7 +70,7 @@ async fn a_refused_or_unsound_plan_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_locked_workspace_is_asked_again_with_the_same_key_and_a_lost_answer_does_nothing_twice() {
+async fn a_workspace_that_does_not_answer_is_asked_again_with_the_same_key_and_a_lost_answer_does_nothing_twice() {
     let fake = Fake::new()
         .say("applies.begin", unavailable())
         .say("MemoryStore/s#create", unavailable())
@@ -225,6 +225,6 @@ async fn keys_are_the_same_in_another_run_and_differ_by_epoch_precondition_and_p
     assert_ne!(one, key(plan(vec![later]), "e1").await);
     let mut other = update("a", &[]);
     let Step::Update { spec, .. } = &mut other.step else { panic!() };
-    *spec = json!({"name": "b", "model": "m"});
+    *spec = json!({"name": "b", "model": "m"}).into();
     assert_ne!(one, key(plan(vec![other]), "e1").await);
 }

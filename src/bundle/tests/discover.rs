@@ -128,3 +128,12 @@ fn every_code_has_a_test_that_names_it() {
         assert!(tests.contains(&format!("\"{}\"", code.code)), "{}", code.code);
     }
 }
+
+#[test]
+fn a_pattern_that_is_too_large_is_told_and_the_others_hold() {
+    let huge = format!("{}*", "x".repeat(2_000_000));
+    let mut told = Diagnostics::default();
+    let globs = crate::bundle::walk::Globs::new(&[huge, "*.md".to_owned()], "exclude", &mut told);
+    assert_eq!(told.0.iter().map(|d| d.code.code).collect::<Vec<_>>(), ["bundle.bad_glob"]);
+    assert_eq!(globs.matches("a.md"), Some("*.md"));
+}

@@ -11,9 +11,10 @@ use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{self, Session, Wish, runtime};
 use crate::cli::signals::stop_on_interrupt;
 use crate::cli::view::progress::Progress;
+use crate::cli::view::text::line;
 use crate::cli::view::words::some_of;
 use crate::cli::view::{Format, ask, diagnostics, receipt as view};
-use crate::diag::{Diagnostic, Diagnostics, codes};
+use crate::diag::{Diagnostic, Diagnostics, bounded, codes};
 use crate::plan::{self, Plan};
 use crate::receipt::{Outcome, Receipt};
 use crate::reconcile::{self, ApplyOptions, Event};
@@ -32,7 +33,7 @@ pub fn run(run: &Run, args: Args) -> Ran {
     let plan = match saved {
         Some(plan) => of_this_project(plan, &session)?,
         None => {
-            let control = session.place.open_existing()?;
+            let control = session.place.open_existing(&run.printer)?;
             runtime.block_on(session.plan(run, &wish, control.as_ref()))?
         }
     };
@@ -65,6 +66,7 @@ pub async fn finish(run: &Run, session: &Session, wish: &Wish, plan: &Plan, cons
         return not_applyable(run, plan);
     }
     if !plan.actions.is_empty() {
+        session.place.may_write(&run.printer)?;
         agree(run, plan, consent)?;
     }
     let receipt = carry_out(run, session, wish, plan).await?;
@@ -102,7 +104,7 @@ async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Re
     if plan.actions.is_empty() {
         return Ok(nothing(plan));
     }
-    let control = session.place.open()?;
+    let control = session.place.open(&run.printer)?;
     let progress = Progress::new(&run.printer, plan.actions.len());
     let mut how = ApplyOptions::new(session::actor(run));
     how.parallelism = IN_FLIGHT;
@@ -141,6 +143,7 @@ fn on_event(progress: &Progress<'_>, event: Event) {
         Event::Started { id } => progress.began(&id),
         Event::Ended { id, .. } => progress.ended(&id),
         Event::Retrying { operation, error, after } => {
+            let error = line(&bounded(&error));
             progress.say(&format!("{operation} is tried again in {} ms: {error}", after.as_millis()));
         }
         Event::Began { apply, other, .. } => {

@@ -33,7 +33,7 @@ pub fn run(run: &Run, args: Args) -> Ran {
     };
     let wish = Wish { what: What { allow, ..What::default() }, destroy: true };
     let runtime = runtime()?;
-    let control = session.place.open_existing()?;
+    let control = session.place.open_existing(&run.printer)?;
     let plan = runtime.block_on(session.plan(run, &wish, control.as_ref()))?;
     drop(control);
     runtime.block_on(finish(run, &session, &wish, &plan, consent))

@@ -10,9 +10,10 @@ use crate::cli::session::{context, load_project, runtime, target};
 use crate::cli::target::{Place, choose};
 use crate::cli::view::json::{CheckDoc, ChecksDoc};
 use crate::cli::view::text::count;
-use crate::cli::view::{Format, diagnostics, tables};
+use crate::cli::view::{Format, diagnostics, lists, tables};
 use crate::control::ControlPlane;
 use crate::control::embedded::Embedded;
+use crate::diag::Diagnostic;
 use crate::model::op::{OwnerOf, Request, Response};
 use crate::reconcile::load::Loaded;
 
@@ -26,7 +27,8 @@ pub fn run(run: &Run) -> Ran {
     let ok = checks.iter().all(|c| c.result != "bad");
     match run.printer.format {
         Format::Json => run.printer.json(&ChecksDoc { format: "checkfu.checks/v1", ok, checks }),
-        Format::Human | Format::Markdown => run.printer.data(&tables::checks(&checks)),
+        Format::Human => run.printer.data(&tables::checks(&checks)),
+        Format::Markdown => run.printer.raw(&lists::checks(&checks)),
     }
     Ok(if ok { Exit::Ok } else { Exit::Error })
 }
@@ -44,7 +46,8 @@ fn bad(name: &'static str, found: impl Into<String>, fix: Option<String>) -> Che
 }
 
 fn of_failure(name: &'static str, failure: &Failure) -> CheckDoc {
-    let first = failure.diagnostics.0.first();
+    let first = failure.diagnostics.0.first().map(Diagnostic::shown);
+    let first = first.as_ref();
     let message = first.map_or_else(String::new, |d| format!("{}: {}", d.code.code, d.message));
     bad(name, message, first.and_then(|d| d.fix.clone()))
 }
@@ -74,7 +77,7 @@ fn project(run: &Run, checks: &mut Vec<CheckDoc>) -> Result<(), Failure> {
     };
     checks.push(ignored(&dir, &place));
     checks.push(folder(&place));
-    match place.open_existing() {
+    match place.open_existing(&run.printer) {
         Err(failure) => checks.push(of_failure("target", &failure)),
         Ok(None) => checks.push(good("target", format!("{}: no workspace yet, the first apply makes it", place.name))),
         Ok(Some(control)) => workspace(run, &loaded, &place, &control, checks),

@@ -9,7 +9,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::files::CONFIG;
 use crate::cli::view::json::ExplainDoc;
-use crate::cli::view::{Format, catalog};
+use crate::cli::view::{Format, catalog, lists};
 use crate::diag::codes;
 use crate::model::Kind;
 use crate::model::kinds::{self, KindDef};
@@ -17,17 +17,19 @@ use crate::model::kinds::{self, KindDef};
 /// Explains a code, a kind or a field.
 pub fn run(run: &Run, args: &Explain) -> Ran {
     let (text, rows) = explain(args.topic.trim())?;
-    if run.printer.format == Format::Json {
-        run.printer.json(&ExplainDoc { format: "checkfu.explain/v1", topic: args.topic.clone(), rows });
-    } else {
-        run.printer.data(&text);
+    match run.printer.format {
+        Format::Json => run.printer.json(&ExplainDoc { format: "checkfu.explain/v1", topic: args.topic.clone(), rows }),
+        Format::Human => run.printer.data(&text),
+        Format::Markdown => run.printer.raw(&lists::explained(args.topic.trim(), &rows)),
     }
     Ok(Exit::Ok)
 }
 
-type Explained = (String, Vec<BTreeMap<&'static str, String>>);
+/// A text for people, and its rows.
+pub type Explained = (String, Vec<BTreeMap<&'static str, String>>);
 
-fn explain(topic: &str) -> Result<Explained, Failure> {
+/// What a topic is: as text, and as rows.
+pub fn explain(topic: &str) -> Result<Explained, Failure> {
     if let Some(code) = codes::find(topic) {
         return Ok((catalog::code(code), vec![catalog::code_row(code)]));
     }

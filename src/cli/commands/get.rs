@@ -9,7 +9,7 @@ use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{context, load_project, runtime, target};
 use crate::cli::target::choose;
 use crate::cli::view::json::{ResourceDoc, ResourcesDoc};
-use crate::cli::view::{Format, markup, tables};
+use crate::cli::view::{Format, lists, tables};
 use crate::control::embedded::Embedded;
 use crate::control::{ControlError, ControlPlane};
 use crate::diag::codes;
@@ -23,7 +23,7 @@ pub fn run(run: &Run, args: &Get) -> Ran {
     let (dir, loaded) = load_project(run, None)?;
     let owner = loaded.config.authoring_owner.clone();
     let place = choose(&loaded.config, target(run), &dir)?;
-    let control = place.open_to_read()?;
+    let control = place.open_to_read(&run.printer)?;
     let context = context(run, &loaded.config);
     let runtime = runtime()?;
     let failed = |e: ControlError| Failure::control("read the workspace", &e);
@@ -32,7 +32,7 @@ pub fn run(run: &Run, args: &Get) -> Ran {
         match run.printer.format {
             Format::Json => run.printer.json(&ResourcesDoc { format: "checkfu.resources/v1", owner, resources }),
             Format::Human => run.printer.data(&tables::resources(&resources)),
-            Format::Markdown => run.printer.raw(&tables::resources_markdown(&resources)),
+            Format::Markdown => run.printer.raw(&lists::resources(&resources)),
         }
         return Ok(Exit::Ok);
     };
@@ -45,7 +45,7 @@ pub fn run(run: &Run, args: &Get) -> Ran {
     match run.printer.format {
         Format::Json => run.printer.json(&ResourcesDoc { format: "checkfu.resources/v1", owner, resources }),
         Format::Human => run.printer.data(&yaml(resource)),
-        Format::Markdown => run.printer.raw(&markup::fence("yaml", &yaml(resource))),
+        Format::Markdown => run.printer.raw(&lists::resource(&resource.address.to_string(), &yaml(resource))),
     }
     Ok(Exit::Ok)
 }
@@ -121,7 +121,7 @@ async fn spec(
         return Ok(None);
     };
     let from_wire = kinds::def(resource.kind).from_wire;
-    Ok(bodies.first().map(|b| from_wire(&b.body, &refs, b.applied.as_ref().map(|a| &a.spec))))
+    Ok(bodies.first().map(|b| from_wire(&b.body, &refs, b.applied.as_ref().map(|a| &*a.spec))))
 }
 
 /// One resource as YAML: what is live, in the form that is compared, and its coordinates.

@@ -10,7 +10,7 @@ use crate::cli::failure::{Failure, Ran};
 use crate::cli::files::{CONFIG, normalize};
 use crate::cli::view::json::FilesDoc;
 use crate::cli::view::text::bytes;
-use crate::cli::view::{Format, tables};
+use crate::cli::view::{Format, lists, tables};
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::model::Owner;
 
@@ -91,7 +91,8 @@ pub fn write_new(run: &Run, dir: &Path, files: &[File]) -> Result<(), Failure> {
     let written: Vec<String> = files.iter().map(shown).collect();
     match run.printer.format {
         Format::Json => run.printer.json(&FilesDoc { format: "checkfu.files/v1", written }),
-        Format::Human | Format::Markdown => run.printer.data(&tables::files(&written)),
+        Format::Human => run.printer.data(&tables::files(&written)),
+        Format::Markdown => run.printer.raw(&lists::files(&written)),
     }
     Ok(())
 }

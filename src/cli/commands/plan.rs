@@ -13,7 +13,7 @@ use crate::reconcile::Desired;
 /// Plans, shows, and writes the plan file if one is asked for.
 pub fn run(run: &Run, args: Args) -> Ran {
     let session = session::open(run)?;
-    let control = session.place.open_existing()?;
+    let control = session.place.open_existing(&run.printer)?;
     let out = args.what.out.clone();
     let wish = Wish { what: args.what, destroy: false };
     let plan = runtime()?.block_on(session.plan(run, &wish, control.as_ref()))?;

@@ -28,7 +28,7 @@ pub fn run(run: &Run, args: &Show) -> Ran {
     }
     let (dir, loaded) = load_project(run, None)?;
     let place = choose(&loaded.config, target(run), &dir)?;
-    let control = place.open_to_read()?;
+    let control = place.open_to_read(&run.printer)?;
     let context = context(run, &loaded.config);
     let apply = runtime()?.block_on(read::show(&control, &context, &args.what)).map_err(|e| match e.kind {
         ErrorKind::NotFound => {
@@ -38,7 +38,8 @@ pub fn run(run: &Run, args: &Show) -> Ran {
     })?;
     match run.printer.format {
         Format::Json => run.printer.json(&ApplyDoc { format: "checkfu.apply/v1", apply }),
-        Format::Human | Format::Markdown => run.printer.data(&receipt::apply(&apply)),
+        Format::Human => run.printer.data(&receipt::apply(&apply)),
+        Format::Markdown => run.printer.raw(&receipt::apply_markdown(&apply)),
     }
     Ok(Exit::Ok)
 }

@@ -1,45 +1,32 @@
 //! Diagnostics as Markdown for a pull request, within the same bounds as a plan.
 
 use crate::cli::view::diagnostics::{fix, summary};
-use crate::cli::view::markdown::{BUDGET, code, fence, indent, prose};
+use crate::cli::view::markup::{code, fence, fit, indent, prose};
 use crate::cli::view::text::{clip, count};
 use crate::cli::view::words;
 use crate::diag::{Diagnostic, Diagnostics};
 
 /// How many of each severity, then as many rows as fit, in file order.
 pub fn diagnostics(all: &Diagnostics) -> String {
-    const TAIL: usize = 200;
-    let mut sorted = all.clone();
-    sorted.sort();
+    let sorted = all.shown();
     let title = summary(&sorted);
     let title = if title.is_empty() { "no errors" } else { title.trim_end() };
-    let mut out = format!("### checkfu: {title}\n\n");
-    let mut left = 0;
-    for row in sorted.0.iter().map(row) {
-        if out.len() + row.len() + TAIL > BUDGET {
-            left += 1;
-        } else {
-            out.push_str(&row);
-        }
-    }
-    if left > 0 {
-        let rest = count(left, "diagnostic");
-        out = format!("{out}\n**Not shown here:** {rest}. `checkfu validate` shows all.\n");
-    }
-    out
+    let rest = |left| format!("{}. `checkfu validate` shows all.", count(left, "diagnostic"));
+    fit(format!("### checkfu: {title}\n\n"), sorted.0.iter().map(row), rest)
 }
 
 fn row(d: &Diagnostic) -> String {
     let severity = words::severity(d.severity);
     let at = d.place().map(|at| format!(" at {}", code(&clip(&at.to_string(), 300)))).unwrap_or_default();
-    let message = prose(&clip(&d.message, 1_000));
-    let fix = indent(&fence("text", &clip(fix(d), 1_000)));
+    let message = prose(&d.message);
+    let fix = indent(&fence("text", fix(d)));
     format!("- {severity} {}{at}: {message}\n{fix}", code(d.code.code))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::view::markup::BUDGET;
     use crate::diag::Location;
     use crate::diag::codes::cli::READ;
 

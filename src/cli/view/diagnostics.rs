@@ -27,8 +27,7 @@ pub fn report(diagnostics: &Diagnostics, sources: &Sources, options: Options) ->
         .with_links(false)
         .with_context_lines(1)
         .without_syntax_highlighting();
-    let mut sorted = diagnostics.clone();
-    sorted.sort();
+    let sorted = diagnostics.shown();
     let mut out = String::new();
     for diagnostic in &sorted.0 {
         // Writing into a text cannot fail, and every span of an excerpt is inside it.

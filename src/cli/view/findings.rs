@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::cli::view::markup::{code, fence, indent, prose};
-use crate::cli::view::text::{clip, line};
+use crate::cli::view::text::{clip, count, line};
 use crate::cli::view::{style, words};
-use crate::diag::codes;
+use crate::diag::{bounded, codes};
 use crate::plan::{Effect, Finding};
 
-/// Lines of one `removed:` block that people see before the rest is only counted.
-const BLOCK_LINES: usize = 30;
+/// Most bytes of what is to be pasted in a Markdown document; more is not cut but left to `checkfu plan`.
+const BLOCK: usize = 12_000;
 
 /// Findings that differ in nothing but the address.
 pub struct Group<'a> {
@@ -96,11 +96,11 @@ impl Group<'_> {
         Some(format!("the same for {names}"))
     }
 
-    /// One fix for all: `most` lines of a block are shown.
-    pub fn fix(&self, most: usize) -> Option<Fix> {
+    /// One fix for all. What is to be pasted is whole, however long.
+    pub fn fix(&self) -> Option<Fix> {
         let first = self.first();
         if takes_a_line(first) {
-            return Some(removed(&self.addresses(), most));
+            return Some(removed(&self.addresses()));
         }
         // An `--allow` that was given turned the refusal into a note: it is not asked for again.
         let answered = |fix: &&str| first.effect == Effect::Note && fix.contains("--allow ");
@@ -122,14 +122,11 @@ impl Fix {
     }
 }
 
-fn removed(addresses: &[String], most: usize) -> Fix {
+fn removed(addresses: &[String]) -> Fix {
     let words = "in checkfu.yaml; where it has `removed:` already, only the lines below that key:";
     let mut block = "removed:\n".to_owned();
-    for address in addresses.iter().take(most) {
+    for address in addresses {
         let _ = writeln!(block, "  - {{address: {address}}}");
-    }
-    if addresses.len() > most {
-        let _ = writeln!(block, "  # and {} more: `checkfu plan -v` shows all lines", addresses.len() - most);
     }
     Fix { words: words.to_owned(), block: block.trim_end().to_owned() }
 }
@@ -161,11 +158,11 @@ pub fn human(findings: &[Finding], verbose: bool, out: &mut String) {
         let at = finding.at.as_deref().map(|at| format!("  {}", line(at))).unwrap_or_default();
         let tail = style::faint(format!("{}{at}", group.times()));
         let _ = writeln!(out, "  {word} {}{tail}", style::strong(&finding.code));
-        let _ = writeln!(out, "      {}", line(&finding.message));
+        let _ = writeln!(out, "      {}", line(&bounded(&finding.message)));
         if let Some(others) = group.others(verbose) {
             let _ = writeln!(out, "      {}", style::faint(others));
         }
-        if let Some(fix) = group.fix(if verbose { usize::MAX } else { BLOCK_LINES }) {
+        if let Some(fix) = group.fix() {
             fix_lines(&fix, out);
         }
     }
@@ -176,16 +173,19 @@ pub fn human(findings: &[Finding], verbose: bool, out: &mut String) {
 pub fn row(group: &Group<'_>) -> String {
     let finding = group.first();
     let at = finding.at.as_deref().map(|at| format!(" at {}", code(&clip(at, 300)))).unwrap_or_default();
-    let message = prose(&clip(&finding.message, 1_000));
+    let message = prose(&bounded(&finding.message));
     let others = group.others(false).map(|o| format!("; {}", prose(&o))).unwrap_or_default();
     let mut row =
         format!("- {} {}{}{at}: {message}{others}\n", effect_word(finding.effect), code(&finding.code), group.times());
-    let Some(fix) = group.fix(BLOCK_LINES) else { return row };
+    let Some(fix) = group.fix() else { return row };
     if !fix.words.is_empty() {
-        let _ = writeln!(row, "\n  Fix: {}\n", prose(&clip(&fix.words, 1_000)));
+        let _ = writeln!(row, "\n  Fix: {}\n", prose(&bounded(&fix.words)));
     }
-    if !fix.block.is_empty() {
-        row.push_str(&indent(&fence("yaml", &clip(&fix.block, 4_000))));
+    if fix.block.len() > BLOCK {
+        let lines = count(fix.block.lines().count(), "line");
+        let _ = writeln!(row, "  {lines}, more than fit here: `checkfu plan` prints them all.");
+    } else if !fix.block.is_empty() {
+        row.push_str(&indent(&fence("yaml", &fix.block)));
     }
     row
 }
@@ -242,12 +242,15 @@ mod tests {
     }
 
     #[test]
-    fn eleven_hundred_equal_findings_are_one_paragraph_and_all_their_lines_are_to_be_had() {
+    fn eleven_hundred_equal_findings_are_one_paragraph_with_a_block_that_is_whole() {
         let many: Vec<Finding> = (0..1_100).map(|i| gone(&format!("Agent/a{i:04}"))).collect();
         let text = shown(&many, false);
-        assert!(text.lines().count() < 50, "{text}");
-        assert!(text.contains("1100 times") && text.contains("# and 1070 more: `checkfu plan -v`"), "{text}");
-        assert_eq!(shown(&many, true).matches("  - {address: ").count(), 1_100);
+        assert!(text.contains("1100 times") && text.lines().count() < 1_110, "{text}");
+        assert_eq!(text.matches("  - {address: Agent/a").count(), 1_100);
+        let row = row(&groups(&many)[0]);
+        assert!(row.contains("1101 lines, more than fit here") && !row.contains("- {address"), "{row}");
+        let some = super::row(&groups(&many[..300])[0]);
+        assert!(some.matches("- {address: ").count() == 300 && !some.contains('…'), "whole where it fits: {some}");
     }
 
     #[test]
@@ -259,9 +262,9 @@ mod tests {
         let groups = groups(&all);
         let sizes: Vec<usize> = groups.iter().map(|g| g.findings.len()).collect();
         assert_eq!((groups[0].first().code.as_str(), sizes), ("plan.irreversible", vec![1, 2, 1]));
-        assert_eq!(groups[1].fix(9).unwrap().words, "if this is meant: --allow same-name=Agent/a");
+        assert_eq!(groups[1].fix().unwrap().words, "if this is meant: --allow same-name=Agent/a");
         let note = finding("plan.retire", Effect::Note, "Agent/a", "many", "if this is meant: --allow retire");
-        assert_eq!(super::groups(&[note])[0].fix(9), None, "what was allowed is not asked for again");
+        assert_eq!(super::groups(&[note])[0].fix(), None, "what was allowed is not asked for again");
     }
 
     #[test]

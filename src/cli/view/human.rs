@@ -8,6 +8,7 @@ use crate::cli::view::diff::{Line, Mark, Part};
 use crate::cli::view::text::{clip, count, line, pad, visible};
 use crate::cli::view::values::{self, Shown};
 use crate::cli::view::{create, findings, style, words};
+use crate::diag::bounded;
 use crate::plan::{Action, Cause, FileVerb, Held, Plan, Step, Verb};
 
 /// What the view needs to know beside the plan.
@@ -77,7 +78,7 @@ fn header(plan: &Plan, out: &mut String) {
         style::faint(format!("({} {})", origin.kind, line(&origin.at)))
     );
     if !plan.scope.is_empty() {
-        let _ = writeln!(out, "{}", style::changed(format!("only a part: {}", line(&plan.scope.join(", ")))));
+        let _ = writeln!(out, "{}", style::changed(format!("only a part: {}", line(&bounded(&plan.scope.join(", "))))));
     }
     if origin.workspace.is_none() {
         let _ = writeln!(out, "{}", style::faint("a new workspace: the first apply makes it"));

@@ -99,8 +99,7 @@ impl From<&Diagnostic> for DiagnosticDoc {
 
 /// Diagnostics as a document, in the order in which they are shown.
 pub fn diagnostics(diagnostics: &Diagnostics, resources: BTreeMap<Kind, usize>) -> DiagnosticsDoc {
-    let mut sorted = diagnostics.clone();
-    sorted.sort();
+    let sorted = diagnostics.shown();
     DiagnosticsDoc {
         format: "checkfu.diagnostics/v1",
         ok: !sorted.has_errors(),

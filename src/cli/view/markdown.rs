@@ -6,14 +6,12 @@ use std::fmt::Write;
 
 use crate::cli::view::diff::{Line, Mark};
 use crate::cli::view::findings::{self, Group, effect_word, groups};
-pub use crate::cli::view::markup::{code, fence, indent, prose};
+use crate::cli::view::markup::{BUDGET, code, fence, indent, prose};
 use crate::cli::view::text::{bytes, clip, count, line, visible};
 use crate::cli::view::values::{self, Shown};
 use crate::cli::view::{create, words};
 use crate::plan::{Action, Effect, Held, Plan, Step, Verb};
 
-/// Most bytes of a document.
-pub const BUDGET: usize = 60_000;
 /// Most bytes of one row's details; a longer one says how much is left out.
 const DETAIL: usize = 6_000;
 /// Kept free for the closing tags and the line that counts what is left out.

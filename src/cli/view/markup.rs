@@ -2,6 +2,11 @@
 
 use crate::cli::view::text::{line, visible};
 
+/// Most bytes of a document.
+pub const BUDGET: usize = 60_000;
+/// Kept free for what is said of the rows that are left out.
+const TAIL: usize = 400;
+
 /// User text as a code span: nothing in it is markup, a mention or a link.
 pub fn code(text: &str) -> String {
     let text = line(text);
@@ -9,6 +14,34 @@ pub fn code(text: &str) -> String {
     let ticks = "`".repeat(longest + 1);
     let blank = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
     format!("{ticks}{blank}{text}{blank}{ticks}")
+}
+
+/// User text as a cell of a table: a bar in a code span would still end the cell.
+pub fn cell(text: &str) -> String {
+    if text.contains('|') { prose(text) } else { code(text) }
+}
+
+/// The head of a table.
+pub fn head(titles: &[&str]) -> String {
+    format!("| {} |\n|{}\n", titles.join(" | "), "---|".repeat(titles.len()))
+}
+
+/// What stands first, then as many rows as fit, none of them cut; `rest` says what so many others are and where to
+/// find them.
+pub fn fit(first: String, rows: impl Iterator<Item = String>, rest: impl FnOnce(usize) -> String) -> String {
+    let mut out = first;
+    let mut left = 0;
+    for row in rows {
+        if out.len() + row.len() + TAIL > BUDGET {
+            left += 1;
+        } else {
+            out.push_str(&row);
+        }
+    }
+    if left > 0 {
+        out = format!("{out}\n**Not shown here:** {}\n", rest(left));
+    }
+    out
 }
 
 /// User text in a sentence: markup and HTML are shown, mentions and links are broken.

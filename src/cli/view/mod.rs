@@ -10,6 +10,8 @@ pub mod excerpt;
 pub mod findings;
 pub mod human;
 pub mod json;
+pub mod lists;
+pub mod log;
 pub mod markdown;
 pub mod markup;
 pub mod printer;

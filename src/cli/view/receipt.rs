@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::cli::view::text::{clip, count, line, pad};
-use crate::cli::view::{markdown, style, words};
+use crate::cli::view::markup::{cell, code, fit, head, prose};
+use crate::cli::view::text::{count, line, pad};
+use crate::cli::view::{style, words};
+use crate::diag::bounded;
 use crate::model::op::{ApplyInfo, ReceiptLine};
 use crate::receipt::{Outcome, Receipt};
 
@@ -42,25 +44,54 @@ pub fn human(receipt: &Receipt, verbose: bool) -> String {
 pub fn apply(info: &ApplyInfo) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{} {}", style::strong(line(&info.id)), line(info.outcome.as_deref().unwrap_or("not ended")));
-    let ended = info.ended_at.as_deref().unwrap_or("–");
-    let source = [&info.source.repository, &info.source.path, &info.source.commit];
-    let source: Vec<String> = source.into_iter().flatten().filter(|s| !s.is_empty()).map(|s| line(s)).collect();
-    let dirty = if info.source.dirty == Some(true) { " with uncommitted changes" } else { "" };
-    for (name, value) in [
-        ("owner", info.owner.to_string()),
-        ("actor", line(&info.actor)),
-        ("began", line(&info.began_at)),
-        ("ended", line(ended)),
-        ("plan", info.plan_digest.to_string()),
-        ("source", format!("{}{dirty}", source.join(" "))),
-    ] {
-        if !value.is_empty() {
-            let _ = writeln!(out, "  {} {value}", style::faint(format!("{name:<6}")));
-        }
+    for (name, value) in facts(info) {
+        let _ = writeln!(out, "  {} {}", style::faint(format!("{name:<6}")), line(&value));
     }
     out.push('\n');
     lines(&info.lines, true, &mut out);
     out
+}
+
+/// What is known of an Apply beside its lines; nothing that is empty.
+fn facts(info: &ApplyInfo) -> Vec<(&'static str, String)> {
+    let source = [&info.source.repository, &info.source.path, &info.source.commit];
+    let source: Vec<&str> = source.into_iter().flatten().map(String::as_str).filter(|s| !s.is_empty()).collect();
+    let dirty = if info.source.dirty == Some(true) { " with uncommitted changes" } else { "" };
+    let mut facts = vec![
+        ("owner", info.owner.to_string()),
+        ("actor", bounded(&info.actor).into_owned()),
+        ("began", info.began_at.clone()),
+        ("ended", info.ended_at.clone().unwrap_or_else(|| "–".to_owned())),
+        ("plan", info.plan_digest.to_string()),
+        ("source", format!("{}{dirty}", bounded(&source.join(" ")))),
+    ];
+    facts.retain(|(_, value)| !value.is_empty());
+    facts
+}
+
+/// An Apply of the workspace as Markdown: what needs somebody comes first, as many lines as fit.
+pub fn apply_markdown(info: &ApplyInfo) -> String {
+    let outcome = info.outcome.as_deref().unwrap_or("not ended");
+    let mut out = format!("### checkfu: apply {}: {}\n\n", code(&info.id), prose(&bounded(outcome)));
+    for (name, value) in facts(info) {
+        let _ = writeln!(out, "- {name}: {}", code(&value));
+    }
+    if info.lines.is_empty() {
+        return out;
+    }
+    out = format!("{out}\n{}", head(&["outcome", "action", "id", "error"]));
+    let place = |l: &&ReceiptLine| OUTCOMES.iter().rev().position(|o| *o == l.outcome);
+    let mut lines: Vec<&ReceiptLine> = info.lines.iter().collect();
+    lines.sort_by_key(place);
+    let row = |l: &ReceiptLine| {
+        let made = l.made.as_deref().map(|m| format!(" → {}", cell(m))).unwrap_or_default();
+        let id = l.id.as_deref().map(cell).unwrap_or_default();
+        let error = l.error.as_deref().map(|e| prose(&bounded(e))).unwrap_or_default();
+        let outcome = prose(&l.outcome.replace('_', " "));
+        format!("| {outcome} | {} | {id}{made} | {error} |\n", cell(&l.action))
+    };
+    let rest = |left| format!("{}. `checkfu show {}` shows all.", count(left, "line"), info.id);
+    fit(out, lines.into_iter().map(row), rest)
 }
 
 fn lines(all: &[ReceiptLine], verbose: bool, out: &mut String) {
@@ -90,7 +121,7 @@ fn receipt_line(one: &ReceiptLine, wide: usize) -> String {
     };
     let made = one.made.as_deref().map(|m| format!(" → {}", line(m))).unwrap_or_default();
     let id = one.id.as_deref().map(line).unwrap_or_default();
-    let error = one.error.as_deref().map(line).unwrap_or_default();
+    let error = one.error.as_deref().map(|e| line(&bounded(e))).unwrap_or_default();
     let tail = if error.is_empty() { style::faint(format!("{id}{made}")) } else { error };
     format!("{word} {}  {tail}", pad(&line(&one.action), wide))
 }
@@ -116,26 +147,15 @@ pub fn markdown(receipt: &Receipt) -> String {
         Outcome::Failed => "nothing was applied",
         Outcome::Interrupted => "interrupted",
     };
-    let mut out = format!("### checkfu: {word}{}\n\n", tail(receipt.apply.as_deref(), &receipt.lines));
+    let title = format!("### checkfu: {word}{}\n\n", tail(receipt.apply.as_deref(), &receipt.lines));
     let open = receipt.lines.iter().filter(|l| l.outcome != "done").map(|one| {
-        let error = one.error.as_deref().map(|e| format!(": {}", clip(e, 150)));
+        let error = one.error.as_deref().map(|e| format!(": {}", bounded(e)));
         format!("{} {}{}", one.outcome.replace('_', " "), one.action, error.unwrap_or_default())
     });
-    let unsettled = receipt.not_settled.iter().map(|place| format!("not settled {}", clip(place, 150)));
-    let mut left = 0;
-    for row in unsettled.chain(open) {
-        let row = format!("- {}\n", markdown::code(&row));
-        if out.len() + row.len() + 300 > markdown::BUDGET {
-            left += 1;
-        } else {
-            out.push_str(&row);
-        }
-    }
-    if left > 0 {
-        let _ = writeln!(out, "\n{} more, in the workspace's record of this apply.", count(left, "row"));
-    }
-    let _ = writeln!(out, "\nPlan digest {}.", markdown::code(&receipt.plan_digest.to_string()));
-    out
+    let unsettled = receipt.not_settled.iter().map(|place| format!("not settled {}", bounded(place)));
+    let rows = unsettled.chain(open).map(|row| format!("- {}\n", code(&row)));
+    let rest = |left| format!("{}. They are in the workspace's record of this apply.", count(left, "row"));
+    format!("{}\nPlan digest {}.\n", fit(title, rows, rest), code(&receipt.plan_digest.to_string()))
 }
 
 /// What to do after an apply that is not whole; nothing when all is done.
@@ -154,6 +174,7 @@ pub fn next(receipt: &Receipt) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::view::markup::BUDGET;
     use crate::cli::view::sample;
 
     #[test]
@@ -200,6 +221,35 @@ mod tests {
                 5_000
             ];
         let text = super::markdown(&receipt);
-        assert!(text.len() <= markdown::BUDGET && text.contains(" more, in the workspace"), "{}", text.len());
+        assert!(text.len() <= BUDGET && text.contains(" rows. They are in the workspace"), "{}", text.len());
+    }
+
+    #[test]
+    fn an_apply_of_the_record_is_markdown_with_the_failed_first() {
+        let mut info = sample::apply();
+        info.lines = sample::receipt().lines;
+        info.lines[1].outcome = "failed".to_owned();
+        info.lines[1].error = Some("<b> | @team".to_owned());
+        insta::assert_snapshot!(apply_markdown(&info), @r"
+        ### checkfu: apply `apply_1`: partial
+
+        - owner: `a/b`
+        - actor: `jane`
+        - began: `2026-11-30T09:00:01.123456789Z`
+        - ended: `–`
+        - plan: `sha256:148de9c5a7a44d19e56cd9ae1a554bf67847afb0c58f6e12fa29ac7ddfca9940`
+        - source: `0123456789abcdef with uncommitted changes`
+
+        | outcome | action | id | error |
+        |---|---|---|---|
+        | failed | `Agent/support#update` | `agent_1` | &lt;b&gt; \| @<!-- -->team |
+        | done | `Agent/billing#create` | `agent_0` |  |
+        | done | `Skill/triage#publish` | `agent_2` → `skver_7` |  |
+        | done | `Environment/default#record` | `agent_3` |  |
+        | done | `Agent/old#retire` | `agent_4` |  |
+        ");
+        info.lines = vec![info.lines[1].clone(); 5_000];
+        let text = apply_markdown(&info);
+        assert!(text.len() <= BUDGET && text.contains("`checkfu show apply_1` shows all"), "{}", text.len());
     }
 }

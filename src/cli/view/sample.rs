@@ -54,11 +54,15 @@ pub fn action(verb: Verb, at: &str, about: About) -> Action {
     let spec = json!({"model": {"id": "claude-sonnet-5"}, "instructions": "a\nb\nc", "skills": []});
     let id = "live_1".to_owned();
     let step = match verb {
-        Verb::Create => Step::Create { spec, unowned: vec![], protected: false, content: None, replaces: None },
-        Verb::Replace => Step::Create { spec, unowned: vec![], protected: false, content: None, replaces: Some(id) },
+        Verb::Create => {
+            Step::Create { spec: spec.into(), unowned: vec![], protected: false, content: None, replaces: None }
+        }
+        Verb::Replace => {
+            Step::Create { spec: spec.into(), unowned: vec![], protected: false, content: None, replaces: Some(id) }
+        }
         Verb::Retire => Step::Retire { id },
-        Verb::Record => Step::Record { id, spec, unowned: vec![] },
-        _ => Step::Update { id, spec, unowned: vec![], fields: vec!["instructions".to_owned()] },
+        Verb::Record => Step::Record { id, spec: spec.into(), unowned: vec![] },
+        _ => Step::Update { id, spec: spec.into(), unowned: vec![], fields: vec!["instructions".to_owned()] },
     };
     Action {
         id: format!("{at}#{}", verb.as_str()),
@@ -188,5 +192,26 @@ pub fn receipt() -> Receipt {
         lines: plan.actions.iter().enumerate().map(line).collect(),
         not_settled: Vec::new(),
         other_apply: None,
+    }
+}
+
+/// An apply that is not whole, from a commit with changes that were not committed.
+pub fn apply() -> crate::model::op::ApplyInfo {
+    let source = crate::model::op::Source {
+        commit: Some("0123456789abcdef".to_owned()),
+        dirty: Some(true),
+        ..crate::model::op::Source::default()
+    };
+    crate::model::op::ApplyInfo {
+        id: "apply_1".to_owned(),
+        owner: "a/b".parse().unwrap(),
+        actor: "jane".to_owned(),
+        plan_digest: Digest::of(b"p"),
+        source,
+        began_at: "2026-11-30T09:00:01.123456789Z".to_owned(),
+        ended_at: None,
+        outcome: Some("partial".to_owned()),
+        done: 0,
+        lines: Vec::new(),
     }
 }

@@ -6,8 +6,9 @@ use std::fmt::Write;
 use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::cli::view::json::{CheckDoc, ResourceDoc};
-use crate::cli::view::text::{count, line};
-use crate::cli::view::{markdown, markup, style};
+use crate::cli::view::style;
+use crate::cli::view::text::line;
+use crate::diag::bounded;
 use crate::model::Kind;
 use crate::model::op::ApplyInfo;
 
@@ -35,44 +36,28 @@ pub fn resources(resources: &[ResourceDoc]) -> String {
     table(&["ADDRESS", "NAME", "VERSION", "STATE", "ID"], rows)
 }
 
-/// Live resources as a Markdown table, as many rows as fit.
-pub fn resources_markdown(resources: &[ResourceDoc]) -> String {
-    const TAIL: usize = 200;
-    let mut out = "| address | name | version | state | id |\n|---|---|---:|---|---|\n".to_owned();
-    let mut left = 0;
-    for r in resources {
-        let state = if r.protected { format!("{}, protected", r.state) } else { r.state.to_owned() };
-        let (address, name, id) = (markup::code(&r.address.to_string()), markup::prose(&r.name), markup::code(&r.id));
-        let row = format!("| {address} | {name} | {} | {state} | {id} |\n", r.version);
-        if out.len() + row.len() + TAIL > markdown::BUDGET {
-            left += 1;
-        } else {
-            out.push_str(&row);
-        }
-    }
-    if left > 0 {
-        let _ = writeln!(out, "\n**Not shown here:** {}. `checkfu get` shows all.", count(left, "resource"));
-    }
-    out
+/// What is told of an apply.
+pub const APPLIES: [&str; 7] = ["APPLY", "BEGAN", "OUTCOME", "DONE", "ACTOR", "OWNER", "COMMIT"];
+
+/// An apply, under [`APPLIES`].
+pub fn apply_cells(a: &ApplyInfo) -> [String; 7] {
+    let commit = a.source.commit.as_deref().map(|c| c.chars().take(12).collect::<String>()).unwrap_or_default();
+    let dirty = if a.source.dirty == Some(true) { " + uncommitted" } else { "" };
+    let outcome = a.outcome.clone().unwrap_or_else(|| "not ended".to_owned());
+    [
+        a.id.clone(),
+        seconds(&a.began_at),
+        outcome,
+        a.done.to_string(),
+        bounded(&a.actor).into_owned(),
+        a.owner.to_string(),
+        format!("{commit}{dirty}"),
+    ]
 }
 
 /// Applies.
 pub fn applies(applies: &[ApplyInfo]) -> String {
-    let rows = applies.iter().map(|a| {
-        let commit = a.source.commit.as_deref().map(|c| c.chars().take(12).collect::<String>()).unwrap_or_default();
-        let dirty = if a.source.dirty == Some(true) { " + uncommitted" } else { "" };
-        let outcome = a.outcome.clone().unwrap_or_else(|| "not ended".to_owned());
-        vec![
-            a.id.clone(),
-            seconds(&a.began_at),
-            outcome,
-            a.done.to_string(),
-            a.actor.clone(),
-            a.owner.to_string(),
-            format!("{commit}{dirty}"),
-        ]
-    });
-    table(&["APPLY", "BEGAN", "OUTCOME", "DONE", "ACTOR", "OWNER", "COMMIT"], rows)
+    table(&APPLIES, applies.iter().map(|a| apply_cells(a).to_vec()))
 }
 
 /// A time to the second, which is what people compare; anything else stays as it is.
@@ -117,23 +102,7 @@ mod tests {
 
     #[test]
     fn applies_are_told_to_the_second_and_say_what_was_not_committed() {
-        let source = crate::model::op::Source {
-            commit: Some("0123456789abcdef".to_owned()),
-            dirty: Some(true),
-            ..crate::model::op::Source::default()
-        };
-        let apply = ApplyInfo {
-            id: "apply_1".to_owned(),
-            owner: "a/b".parse().unwrap(),
-            actor: "jane".to_owned(),
-            plan_digest: crate::model::Digest::of(b"p"),
-            source,
-            began_at: "2026-11-30T09:00:01.123456789Z".to_owned(),
-            ended_at: None,
-            outcome: Some("partial".to_owned()),
-            done: 0,
-            lines: Vec::new(),
-        };
+        let apply = crate::cli::view::sample::apply();
         insta::assert_snapshot!(applies(&[apply]), @r"
     APPLY    BEGAN                 OUTCOME  DONE  ACTOR  OWNER  COMMIT
     apply_1  2026-11-30T09:00:01Z  partial  0     jane   a/b    0123456789ab + uncommitted
@@ -159,13 +128,5 @@ mod tests {
     Agent/a            Support\nBot  3        applied             agent_1
     Agent/longer-name  Support\nBot  3        applied, protected  agent_1
     ");
-        insta::assert_snapshot!(resources_markdown(&[row("Agent/a", true)]), @r"
-    | address | name | version | state | id |
-    |---|---|---:|---|---|
-    | `Agent/a` | Support\\nBot | 3 | applied, protected | `agent_1` |
-    ");
-        let many: Vec<ResourceDoc> = (0..3_000).map(|i| row(&format!("Agent/a{i}"), false)).collect();
-        let text = resources_markdown(&many);
-        assert!(text.len() <= markdown::BUDGET && text.contains(" resources. `checkfu get`"), "{}", text.len());
     }
 }

@@ -1,6 +1,8 @@
 //! `authoring.*`: claim, release, transfer, protect, record, policy. They change who owns what and what counts
 //! as applied; nothing live. Each raises `authoring.seq`, which is its precondition.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::control::embedded::error::{Result, conflict, invalid, owned_elsewhere, owner_required, stale};
@@ -79,7 +81,7 @@ fn as_seen_by(tx: &Tx<'_>, r: &Resource, to: &Owner) -> Result<Applied> {
             }
         }
     }
-    Ok(Applied { spec, unowned: before.unowned })
+    Ok(Applied { spec: Arc::new(spec), unowned: before.unowned })
 }
 
 /// Sets or clears `authoring.protected`.

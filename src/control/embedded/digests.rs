@@ -1,5 +1,7 @@
 //! Canonical forms and the digests that say in one word whether a resource is as applied.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use crate::control::embedded::error::Result;
@@ -77,7 +79,7 @@ pub(super) fn canonical(
 /// What its owner last applied.
 pub(super) fn applied(conn: &Conn, r: &Resource) -> Result<Option<Applied>> {
     let Some(spec) = r.applied else { return Ok(None) };
-    Ok(Some(Applied { spec: document::get(conn, spec)?, unowned: r.unowned.clone() }))
+    Ok(Some(Applied { spec: Arc::new(document::get(conn, spec)?), unowned: r.unowned.clone() }))
 }
 
 /// Sets what is applied, digest too.
@@ -124,7 +126,7 @@ fn live_digest(conn: &Conn, r: &Resource, body: Object, applied: Option<&Applied
     let none = Applied::default();
     let applied = applied.unwrap_or(&none);
     let canonical = canonical(conn, r, body, r.owner.as_ref(), Some(&applied.spec))?;
-    if canonical == applied.spec {
+    if canonical == *applied.spec {
         return Ok(r.applied_digest);
     }
     Ok(Some(owned_digest(r.kind, &canonical, applied)))

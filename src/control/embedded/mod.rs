@@ -27,6 +27,7 @@ mod rights;
 mod skills;
 mod snapshot;
 mod store_versions;
+mod tokens;
 mod update;
 mod wire;
 mod write;
@@ -46,8 +47,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes::control as codes;
-use crate::model::op::{Context, OPERATIONS, Request, Response};
-use crate::store::{Conn, Database, Identity, New};
+use crate::model::op::{Context, OPERATIONS, Request, Response, TokenInfo};
+use crate::store::{self, Conn, Database, Identity, New, Patience};
 
 /// Where time comes from.
 pub type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
@@ -62,8 +63,10 @@ pub struct EmbeddedOptions {
     pub clock: Clock,
     /// Default: UUID v7.
     pub ids: IdSource,
-    /// How long to wait for another process that writes. Default 5 s.
+    /// How long to wait for another process that holds the file. Default 30 s.
     pub busy_timeout: Duration,
+    /// Called once a wait, as soon as it is more than a moment. Default: nobody is told.
+    pub on_wait: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl Default for EmbeddedOptions {
@@ -71,12 +74,17 @@ impl Default for EmbeddedOptions {
         Self {
             clock: Arc::new(jiff::Timestamp::now),
             ids: Arc::new(|| uuid::Uuid::now_v7().as_u128()),
-            busy_timeout: Duration::from_secs(5),
+            busy_timeout: Duration::from_secs(30),
+            on_wait: Arc::new(|| ()),
         }
     }
 }
 
 impl EmbeddedOptions {
+    fn patience(&self) -> Patience {
+        Patience { most: self.busy_timeout, told: Arc::clone(&self.on_wait) }
+    }
+
     /// For tests: a clock that goes one second a call from 2026-01-01, ids that count up from a seed.
     pub fn seeded(seed: u64) -> Self {
         use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -112,24 +120,32 @@ impl Embedded {
     /// # Errors
     /// `store.*`: locked, newer, not a database, damaged, read-only, no space, cannot be opened.
     pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, ControlError> {
-        let (database, identity) = Database::open_or_create(path, options.busy_timeout, &new(&options))?;
-        Self::start(database, identity, options)
+        let (database, identity) = Database::open_or_create(path, &options.patience(), &new(&options))?;
+        let conn = database.writer()?;
+        Self::with(database, identity, conn, options)
     }
 
-    /// Opens the workspace at a path; `None` when there is none. Never makes one.
+    /// Opens the workspace at a path; `None` when there is none. Never makes one. One that may not be written is
+    /// opened to be read, and answers each write with `store.read_only`.
     ///
     /// # Errors
     /// As [`Embedded::open`].
     pub fn open_existing(path: &Path, options: EmbeddedOptions) -> Result<Option<Self>, ControlError> {
-        match Database::open(path, options.busy_timeout)? {
-            Some((database, identity)) => Self::start(database, identity, options).map(Some),
-            None => Ok(None),
+        let Some((database, identity)) = Database::open(path, options.patience())? else { return Ok(None) };
+        if database.is_read_only() {
+            let inner = Arc::new(Readers { database, identity, clock: options.clock, idle: Mutex::new(Vec::new()) });
+            return Ok(Some(Self { inner, queue: None, thread: None }));
         }
+        let conn = database.writer()?;
+        Self::with(database, identity, conn, options).map(Some)
     }
 
-    fn start(database: Database, identity: Identity, options: EmbeddedOptions) -> Result<Self, ControlError> {
-        let conn = database.writer()?;
-        Self::with(database, identity, conn, options)
+    /// Can the workspace be written?
+    ///
+    /// # Errors
+    /// `store.read_only`.
+    pub fn may_write(&self) -> Result<(), ControlError> {
+        if self.inner.database.is_read_only() { Err(self.inner.database.read_only().into()) } else { Ok(()) }
     }
 
     fn with(
@@ -140,9 +156,10 @@ impl Embedded {
     ) -> Result<Self, ControlError> {
         let (queue, jobs) = mpsc::channel(64);
         let clock = Arc::clone(&options.clock);
+        let patience = database.patience().clone();
         let thread = std::thread::Builder::new()
             .name("checkfu-writer".to_owned())
-            .spawn(move || writer::run(conn, jobs, &options))
+            .spawn(move || writer::run(conn, jobs, &options, &patience))
             .map_err(|e| {
                 let mut error = stopped();
                 error.source = Some(Box::new(e));
@@ -152,10 +169,30 @@ impl Embedded {
         Ok(Self { inner, queue: Some(queue), thread: Some(thread) })
     }
 
+    /// How many writes wait for the writer.
+    pub fn queued(&self) -> usize {
+        self.queue.as_ref().map_or(0, |queue| queue.max_capacity() - queue.capacity())
+    }
+
+    /// Bytes of the database and the log beside it.
+    pub fn bytes(&self) -> u64 {
+        self.inner.database.bytes()
+    }
+
+    /// The token of a secret, if it is known, not revoked, and not over now.
+    ///
+    /// # Errors
+    /// `store.*`: the workspace cannot be read.
+    pub async fn authenticate(&self, secret: &str, now: jiff::Timestamp) -> Result<Option<TokenInfo>, ControlError> {
+        let hash = tokens::hash(secret);
+        self.reading(move |readers| readers.with(|conn| tokens::find(conn, hash, now))).await
+    }
+
     async fn write(&self, context: Context, request: Request) -> Result<Response, ControlError> {
         if let Request::BlobPut(put) = &request {
             blobs::check(put)?;
         }
+        self.may_write()?;
         let digest = context.key.as_ref().map(|_| write::request_digest(&context, &request));
         let (reply, answer) = oneshot::channel();
         let job = writer::Job { context, request, digest, reply };
@@ -164,32 +201,49 @@ impl Embedded {
         answer.await.map_err(|_| stopped())?
     }
 
+    /// Reads on the thread that asks, where that is allowed: what a large answer leaves free is then of use to
+    /// whoever reads it, and no second thread keeps as much.
+    ///
+    /// `block_in_place` hands the other tasks of the asking thread to another one, which needs a runtime of several
+    /// threads: on a runtime of one thread it panics, so there the read goes to a thread for blocking work, and the
+    /// one thread stays free. It also panics inside of a `LocalSet`, which nothing here makes. Without a runtime
+    /// nobody else is kept waiting.
     async fn read(&self, request: Request) -> Result<Response, ControlError> {
+        self.reading(move |readers| {
+            readers.with(|conn| read::answer(conn, &readers.identity, &readers.clock, &request))
+        })
+        .await
+    }
+
+    async fn reading<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Readers) -> Result<T, ControlError> + Send + 'static,
+    ) -> Result<T, ControlError> {
         use tokio::runtime::{Handle, RuntimeFlavor};
         match Handle::try_current().map(|h| h.runtime_flavor()) {
-            // On the thread that asks: what a large answer leaves free is then of use to whoever reads it.
-            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| self.inner.answer(&request)),
+            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| read(&self.inner)),
             Ok(_) => {
                 let readers = Arc::clone(&self.inner);
-                tokio::task::spawn_blocking(move || readers.answer(&request)).await.map_err(|_| stopped())?
+                tokio::task::spawn_blocking(move || read(&readers)).await.map_err(|_| stopped())?
             }
-            Err(_) => self.inner.answer(&request),
+            Err(_) => read(&self.inner),
         }
     }
 }
 
 impl Readers {
-    fn answer(&self, request: &Request) -> Result<Response, ControlError> {
+    fn with<T>(&self, read: impl FnOnce(&Conn) -> Result<T, ControlError>) -> Result<T, ControlError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let conn = match idle {
             Some(conn) => conn,
             None => self.database.reader()?,
         };
-        // One snapshot for all that a request reads.
-        let answer = match conn.unchecked_transaction() {
-            Ok(snapshot) => read::answer(&snapshot, &self.identity, &self.clock, request),
-            Err(e) => Err(crate::store::StoreError::from(e).into()),
+        // One snapshot for all that a request reads. Another process may hold the file when it begins.
+        let answer = match store::snapshot(&conn, self.database.patience()) {
+            Ok(snapshot) => read(&snapshot),
+            Err(e) => Err(e.into()),
         };
+        let answer = answer.and_then(|answer| self.database.unchanged().map(|()| answer).map_err(ControlError::from));
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < 8 {
             idle.push(conn);

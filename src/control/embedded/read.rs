@@ -5,11 +5,11 @@ use serde_json::Value;
 use crate::control::embedded::error::{Result, invalid, not_found};
 use crate::control::embedded::{Clock, digests, files, memories, memory_versions, snapshot, store_versions, wire};
 use crate::model::Kind;
-use crate::model::op::{AuditList, GetOf, ListOf, Page, Request, Response, VersionOf, VersionsOf, View};
+use crate::model::op::{AuditList, GetOf, ListOf, Page, Request, Response, VersionOf, VersionsOf, View, WorkspaceInfo};
 use crate::model::tree::Entry;
 use crate::store::resource::{self, Resource, State};
 use crate::store::version::{self, Version};
-use crate::store::{Conn, Identity, apply, document, fact, reference};
+use crate::store::{self, Conn, Identity, apply, document, fact, reference, token};
 
 /// Most items of a page.
 const PAGE: u32 = 1_000;
@@ -63,6 +63,11 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
             None => Err(not_found(r.digest)),
         },
         Request::AuditList(r) => audit(conn, r).map(Response::Audit),
+        Request::Workspace => {
+            let Identity { id, epoch, created_at } = store::identity(conn)?;
+            Ok(Response::Workspace(WorkspaceInfo { id, epoch, created_at }))
+        }
+        Request::TokenList => Ok(Response::Tokens(token::all(conn)?)),
         write => Err(invalid(format!("{} is no read", write.name()))),
     }
 }

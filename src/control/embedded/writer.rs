@@ -11,7 +11,7 @@ use crate::control::embedded::error::Result;
 use crate::control::embedded::write::{self, Tx};
 use crate::model::op::{Context, Request, Response};
 use crate::model::{Digest, Kind};
-use crate::store::{self, Batch, Conn, StoreError};
+use crate::store::{self, Batch, Conn, Patience, StoreError};
 
 /// Most requests of one commit.
 const BATCH: usize = 64;
@@ -28,7 +28,7 @@ pub(super) struct Job {
 type Answered = (oneshot::Sender<Result<Response>>, Result<Response>);
 
 /// Works until every sender is gone.
-pub(super) fn run(mut conn: Conn, mut jobs: mpsc::Receiver<Job>, options: &EmbeddedOptions) {
+pub(super) fn run(mut conn: Conn, mut jobs: mpsc::Receiver<Job>, options: &EmbeddedOptions, patience: &Patience) {
     while let Some(first) = jobs.blocking_recv() {
         let mut batch = Vec::with_capacity(BATCH);
         batch.push(first);
@@ -38,15 +38,15 @@ pub(super) fn run(mut conn: Conn, mut jobs: mpsc::Receiver<Job>, options: &Embed
                 Err(_) => break,
             }
         }
-        for (reply, answer) in commit(&mut conn, batch, options) {
+        for (reply, answer) in commit(&mut conn, batch, options, patience) {
             // A caller that went away needs no answer.
             drop(reply.send(answer));
         }
     }
 }
 
-fn commit(conn: &mut Conn, batch: Vec<Job>, options: &EmbeddedOptions) -> Vec<Answered> {
-    let mut tx = match store::begin(conn) {
+fn commit(conn: &mut Conn, batch: Vec<Job>, options: &EmbeddedOptions, patience: &Patience) -> Vec<Answered> {
+    let mut tx = match store::begin(conn, patience) {
         Ok(tx) => tx,
         Err(e) => return fail(batch.into_iter().map(|job| (job.reply, Ok(Response::Done))).collect(), e),
     };
@@ -70,7 +70,7 @@ fn commit(conn: &mut Conn, batch: Vec<Job>, options: &EmbeddedOptions) -> Vec<An
             crate::control::failpoint::hit("after-commit");
             if scrubs {
                 // It is committed, whatever becomes of the log: a later checkpoint does what this one cannot.
-                drop(store::scrub(conn, options.busy_timeout));
+                drop(store::scrub(conn, patience));
             }
             answers
         }

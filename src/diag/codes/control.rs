@@ -69,7 +69,7 @@ codes! {
         "Begin a new Apply.";
     STORE_LOCKED = "store.locked", Error, "another process holds the workspace locked",
         "The embedded workspace is one file with one writer at a time, and the other one did not finish in time.",
-        "Wait for the other process to end, then try again.";
+        "Wait until the other process (another checkfu, or a tool that has the file open) has ended, or end it, then run the command again: what is done stays done.";
     STORE_NEWER = "store.newer", Error, "the workspace was written by a newer checkfu",
         "Its schema has migrations that this program does not know, and writing it could lose something.",
         "Use a checkfu that is at least as new as the one that wrote it.";
@@ -80,8 +80,8 @@ codes! {
         "It is truncated or overwritten, or its migrations are not those of this program. It was not touched.",
         "Restore it from a backup, or move it away: the next apply makes a new workspace.";
     STORE_READ_ONLY = "store.read_only", Error, "the workspace cannot be written",
-        "The file or its folder is read-only for this user.",
-        "Give this user the right to write the file and its folder.";
+        "The file or its folder is read-only for this user. `plan`, `get`, `history` and `show` read it all the same.",
+        "Give this user the right to write the file and its folder, or run the command as a user who has it.";
     STORE_NO_SPACE = "store.no_space", Error, "there is no space left for the workspace",
         "The disk, a quota or the file size limit is full. What was committed before is safe, the write at hand is undone.",
         "Make room, then apply again: it does the rest.";

@@ -256,17 +256,17 @@ fn is_host(text: &str) -> bool {
     host.len() <= 253 && host.split('.').all(label)
 }
 
-fn canonical(name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Value {
+fn canonical(name: &str, mut from: Value, labels: &BTreeMap<String, String>) -> Value {
     let mut out = Object::new();
-    shape::put_name(&mut out, from, name);
-    shape::put_text(&mut out, from, "description");
+    shape::put_name(&mut out, &mut from, name);
+    shape::take_text(&mut out, &mut from, "description");
     if let Some(config) = from.get("config") {
         shape::put_unless(&mut out, "config", canonical_config(config), &json!({ "type": "cloud" }));
     }
-    shape::put_whole(&mut out, from, "scope");
+    shape::put_whole(&mut out, &from, "scope");
     // The wire takes an empty value for "remove this label", of environments alone.
     let labels = labels.iter().filter(|(_, v)| !v.is_empty()).map(|(k, v)| (k.clone(), v.clone())).collect();
-    shape::put_labels(&mut out, from, &labels);
+    shape::put_labels(&mut out, &from, &labels);
     Value::Object(out)
 }
 
@@ -331,7 +331,7 @@ fn from_wire(body: &Value, _refs: &Refs, _applied: Option<&Value>) -> Value {
     for key in ["name", "description", "config", "scope"] {
         shape::put_whole(&mut spec, body, key);
     }
-    canonical("", &Value::Object(spec), &shape::wire_labels(body))
+    canonical("", Value::Object(spec), &shape::wire_labels(body))
 }
 
 #[cfg(test)]
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn config_is_sent_in_full_since_the_wire_merges_it() {
         let sent = |config: Value| {
-            let c = canonical("x", &json!({ "config": config }), &BTreeMap::new());
+            let c = canonical("x", json!({ "config": config }), &BTreeMap::new());
             (DEF.to_wire)(&c, &Ids::default(), None).unwrap()["config"].clone()
         };
         let none = json!({ "type": "packages", "apt": [], "cargo": [], "gem": [], "go": [], "npm": [], "pip": [] });

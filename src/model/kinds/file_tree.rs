@@ -268,9 +268,9 @@ fn is_ref(name: &str) -> bool {
         && name.split('/').all(part)
 }
 
-fn canonical(name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Value {
+fn canonical(name: &str, mut from: Value, labels: &BTreeMap<String, String>) -> Value {
     let mut out = Object::new();
-    shape::put_name(&mut out, from, name);
+    shape::put_name(&mut out, &mut from, name);
     if let Some(source) = from.get("source") {
         let mut kept = Object::new();
         shape::put_whole(&mut kept, source, "kind");
@@ -284,9 +284,9 @@ fn canonical(name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Val
         }
         out.insert("source".to_owned(), Value::Object(kept));
     }
-    shape::put_whole(&mut out, from, "acted_as");
-    shape::put_whole(&mut out, from, "content");
-    shape::put_labels(&mut out, from, labels);
+    shape::put_whole(&mut out, &from, "acted_as");
+    shape::put_whole(&mut out, &from, "content");
+    shape::put_labels(&mut out, &from, labels);
     Value::Object(out)
 }
 
@@ -316,5 +316,5 @@ fn from_wire(body: &Value, _refs: &Refs, _applied: Option<&Value>) -> Value {
         }
         spec.insert("source".to_owned(), Value::Object(source));
     }
-    canonical("", &Value::Object(spec), &shape::wire_labels(body))
+    canonical("", Value::Object(spec), &shape::wire_labels(body))
 }

@@ -217,13 +217,13 @@ pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
     }
 }
 
-fn canonical(_name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Value {
+fn canonical(_name: &str, from: Value, labels: &BTreeMap<String, String>) -> Value {
     let mut out = Object::new();
-    shape::put_reference(&mut out, from, "agent", Kind::Agent);
-    shape::put_reference(&mut out, from, "file_tree", Kind::FileTree);
-    shape::put_scalar(&mut out, from, "access", "read_only");
-    mount::put_selection(&mut out, from, NUMBER);
-    shape::put_whole(&mut out, from, "mount_path");
+    shape::put_reference(&mut out, &from, "agent", Kind::Agent);
+    shape::put_reference(&mut out, &from, "file_tree", Kind::FileTree);
+    shape::put_scalar(&mut out, &from, "access", "read_only");
+    mount::put_selection(&mut out, &from, NUMBER);
+    shape::put_whole(&mut out, &from, "mount_path");
     if let Some(writeback) = from.get("writeback").filter(|w| w.is_object()) {
         let mut kept = Object::new();
         shape::put_whole(&mut kept, writeback, "kind");
@@ -232,7 +232,7 @@ fn canonical(_name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Va
         }
         out.insert("writeback".to_owned(), Value::Object(kept));
     }
-    shape::put_labels(&mut out, from, labels);
+    shape::put_labels(&mut out, &from, labels);
     Value::Object(out)
 }
 
@@ -247,5 +247,5 @@ fn from_wire(body: &Value, refs: &Refs, _applied: Option<&Value>) -> Value {
     if let Some(selection) = mount::selection_from_wire(body, id, refs, BY_NUMBER) {
         spec.insert("selection".to_owned(), selection);
     }
-    canonical("", &Value::Object(spec), &shape::wire_labels(body))
+    canonical("", Value::Object(spec), &shape::wire_labels(body))
 }

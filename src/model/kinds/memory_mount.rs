@@ -184,15 +184,15 @@ pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
     rules.length(spec, at, "instructions", 0..=MAX_INSTRUCTIONS);
 }
 
-fn canonical(_name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Value {
+fn canonical(_name: &str, mut from: Value, labels: &BTreeMap<String, String>) -> Value {
     let mut out = Object::new();
-    shape::put_reference(&mut out, from, "agent", Kind::Agent);
-    shape::put_reference(&mut out, from, "memory_store", Kind::MemoryStore);
-    shape::put_scalar(&mut out, from, "access", "read_only");
-    mount::put_selection(&mut out, from, NUMBER);
-    shape::put_whole(&mut out, from, "mount_path");
-    shape::put_text(&mut out, from, "instructions");
-    shape::put_labels(&mut out, from, labels);
+    shape::put_reference(&mut out, &from, "agent", Kind::Agent);
+    shape::put_reference(&mut out, &from, "memory_store", Kind::MemoryStore);
+    shape::put_scalar(&mut out, &from, "access", "read_only");
+    mount::put_selection(&mut out, &from, NUMBER);
+    shape::put_whole(&mut out, &from, "mount_path");
+    shape::take_text(&mut out, &mut from, "instructions");
+    shape::put_labels(&mut out, &from, labels);
     Value::Object(out)
 }
 
@@ -207,5 +207,5 @@ fn from_wire(body: &Value, refs: &Refs, _applied: Option<&Value>) -> Value {
     if let Some(selection) = mount::selection_from_wire(body, id, refs, BY_NUMBER) {
         spec.insert("selection".to_owned(), selection);
     }
-    canonical("", &Value::Object(spec), &shape::wire_labels(body))
+    canonical("", Value::Object(spec), &shape::wire_labels(body))
 }

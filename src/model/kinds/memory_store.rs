@@ -257,10 +257,10 @@ fn check_contents(rules: &mut Rules, spec: &Value) {
 }
 
 /// `contents` is the list that is authored, or already the map path → digest; then `modes` says the rest.
-fn canonical(name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Value {
+fn canonical(name: &str, mut from: Value, labels: &BTreeMap<String, String>) -> Value {
     let mut out = Object::new();
-    shape::put_name(&mut out, from, name);
-    shape::put_text(&mut out, from, "description");
+    shape::put_name(&mut out, &mut from, name);
+    shape::take_text(&mut out, &mut from, "description");
     if let Some(owner) = from.get("owner") {
         let owner = match owner.get("agent") {
             Some(agent) => json!({ "agent": shape::reference(Kind::Agent, agent) }),
@@ -276,7 +276,7 @@ fn canonical(name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Val
     let modes: BTreeSet<(String, &str)> = modes.into_iter().flatten().filter_map(mode_of).collect();
     let modes = modes.into_iter().map(|(at, mode)| json!({ "at": at, "mode": mode })).collect();
     shape::put_list(&mut out, "modes", modes);
-    shape::put_labels(&mut out, from, labels);
+    shape::put_labels(&mut out, &from, labels);
     Value::Object(out)
 }
 
@@ -320,5 +320,5 @@ fn from_wire(body: &Value, refs: &Refs, applied: Option<&Value>) -> Value {
     if let Some(modes) = applied.and_then(|a| a.get("modes")) {
         spec.insert("modes".to_owned(), modes.clone());
     }
-    canonical("", &Value::Object(spec), &shape::wire_labels(body))
+    canonical("", Value::Object(spec), &shape::wire_labels(body))
 }

@@ -145,7 +145,7 @@ pub struct KindDef {
     pub check: fn(&Value) -> Vec<Problem>,
     /// Authored (resolved: no `{file}`, own skills with `content`, `content` of bundles filled in) → canonical.
     /// Idempotent: canonical of a canonical form is itself. `name` is `metadata.name`.
-    pub canonical: fn(name: &str, resolved: &Value, labels: &BTreeMap<String, String>) -> Value,
+    pub canonical: fn(name: &str, resolved: Value, labels: &BTreeMap<String, String>) -> Value,
     /// Canonical → wire body. `only` names canonical fields: then the body holds just those, with explicit
     /// clears for the ones that are absent from the canonical form; `None` = a whole create body.
     /// Content (`content`, `contents`) and `Record` fields are never in it.
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn an_empty_label_is_none_for_environments_alone() {
         let labels: BTreeMap<String, String> = [("a".to_owned(), String::new())].into();
-        let labelled = |kind| (def(kind).canonical)("x", &Value::Object(Map::new()), &labels).get("labels").is_some();
+        let labelled = |kind| (def(kind).canonical)("x", Value::Object(Map::new()), &labels).get("labels").is_some();
         assert!(!labelled(Kind::Environment));
         assert!(Kind::ALL.into_iter().filter(|k| *k != Kind::Environment).all(labelled));
     }

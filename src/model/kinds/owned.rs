@@ -1,6 +1,7 @@
 //! What an owner owns of a resource, and the digest over it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -11,7 +12,7 @@ use crate::model::{Digest, Kind};
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Applied {
     /// The canonical form.
-    pub spec: Value,
+    pub spec: Arc<Value>,
     /// Canonical fields that the owner does not own (modes `ignore` and `seed`): `description`,
     /// `labels.team`, `contents./policy/a.md`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -15,10 +15,19 @@ pub(super) fn text(text: &str) -> String {
 
 /// Keeps a text, normalized; the empty one means absent.
 pub(super) fn put_text(out: &mut Object, from: &Value, key: &str) {
-    if let Some(s) = from.get(key).and_then(Value::as_str).map(text)
-        && !s.is_empty()
-    {
-        out.insert(key.to_owned(), Value::String(s));
+    keep_text(out, key, from.get(key).and_then(Value::as_str).map(text));
+}
+
+/// As [`put_text`]; a text that is normal already, as nearly all are, is moved and not copied.
+pub(super) fn take_text(out: &mut Object, from: &mut Value, key: &str) {
+    let Some(Value::String(taken)) = from.get_mut(key).map(Value::take) else { return };
+    let is_normal = !taken.starts_with('\u{feff}') && !taken.contains('\r');
+    keep_text(out, key, Some(if is_normal { taken } else { text(&taken) }));
+}
+
+fn keep_text(out: &mut Object, key: &str, text: Option<String>) {
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        out.insert(key.to_owned(), Value::String(text));
     }
 }
 
@@ -60,8 +69,8 @@ pub(super) fn put_list(out: &mut Object, key: &str, list: Vec<Value>) {
 }
 
 /// The shown name: `spec.name`, else the name of the address.
-pub(super) fn put_name(out: &mut Object, from: &Value, name: &str) {
-    put_text(out, from, "name");
+pub(super) fn put_name(out: &mut Object, from: &mut Value, name: &str) {
+    take_text(out, from, "name");
     out.entry("name").or_insert_with(|| Value::String(name.to_owned()));
 }
 

@@ -111,15 +111,15 @@ spec:
   display_name: Upgrade triage
 ";
 
-fn canonical(name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Value {
+fn canonical(name: &str, mut from: Value, labels: &BTreeMap<String, String>) -> Value {
     let mut out = Object::new();
-    shape::put_name(&mut out, from, name);
-    shape::put_text(&mut out, from, "display_name");
+    shape::put_name(&mut out, &mut from, name);
+    shape::take_text(&mut out, &mut from, "display_name");
     if out.get("display_name") == out.get("name") {
         out.remove("display_name");
     }
-    shape::put_whole(&mut out, from, "content");
-    shape::put_labels(&mut out, from, labels);
+    shape::put_whole(&mut out, &from, "content");
+    shape::put_labels(&mut out, &from, labels);
     Value::Object(out)
 }
 
@@ -131,5 +131,5 @@ fn from_wire(body: &Value, _refs: &Refs, applied: Option<&Value>) -> Value {
     if let Some(labels) = applied.and_then(|a| a.get("labels")) {
         spec.insert("labels".to_owned(), labels.clone());
     }
-    canonical("", &Value::Object(spec), &BTreeMap::new())
+    canonical("", Value::Object(spec), &BTreeMap::new())
 }

@@ -28,7 +28,7 @@ fn sound() -> Plan {
     desired.put_store("m", &[("/e", "enforce")], &[("/e/b", "2")]);
     desired.put("Environment/e", &json!({"config": {"type": "self_hosted"}}));
     let wanted = desired.resources.get_mut(&address("Skill/label")).unwrap();
-    wanted.spec["labels"] = json!({"x": "1"});
+    std::sync::Arc::make_mut(&mut wanted.spec)["labels"] = json!({"x": "1"});
     wanted.protected = true;
     desired.policy.max_retire = 30;
     desired.removed =
@@ -167,7 +167,7 @@ fn payloads() {
     broken("payload is not sound", |p| {
         let i = at(p, "MemoryStore/m#publish");
         if let Step::WriteContents { spec, .. } = &mut p.actions[i].step {
-            spec.as_object_mut().unwrap().remove("contents");
+            std::sync::Arc::make_mut(spec).as_object_mut().unwrap().remove("contents");
         }
     });
     broken("does not depend on its creation", |p| {
@@ -194,7 +194,7 @@ fn what_is_held_or_goes() {
         let gone = p.actions[i].clone();
         let j = at(p, "Agent/b#update");
         if let Step::Update { spec, .. } = &mut p.actions[j].step {
-            spec["skills"] = json!([{"skill": "old", "follow": "latest"}]);
+            std::sync::Arc::make_mut(spec)["skills"] = json!([{"skill": "old", "follow": "latest"}]);
         }
         p.ids.0.insert("Skill/old".into(), "skill_2".into());
         drop(gone);

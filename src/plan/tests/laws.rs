@@ -127,7 +127,7 @@ fn generous() -> Options {
 fn shuffled(desired: &Desired) -> Desired {
     let mut out = desired.clone();
     for wanted in out.resources.values_mut() {
-        wanted.spec = reversed(&wanted.spec);
+        wanted.spec = reversed(&wanted.spec).into();
         wanted.refs.reverse();
         wanted.unowned.reverse();
     }

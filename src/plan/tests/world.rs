@@ -77,10 +77,10 @@ impl Desired {
     pub(super) fn put(&mut self, name: &str, spec: &Value) -> &mut Wanted {
         let address = address(name);
         let def = kinds::def(address.kind);
-        let spec = (def.canonical)(&address.name, spec, &BTreeMap::new());
+        let spec = (def.canonical)(&address.name, spec.clone(), &BTreeMap::new());
         let wanted = Wanted {
             refs: (def.refs)(&spec),
-            spec,
+            spec: spec.into(),
             unowned: Vec::new(),
             seeded: Vec::new(),
             protected: false,
@@ -89,6 +89,7 @@ impl Desired {
             instructions: Vec::new(),
             content: None,
             memories: BTreeMap::new(),
+            digested: crate::desired::Digested::default(),
             address: address.clone(),
         };
         self.resources.insert(address.clone(), wanted);
@@ -188,7 +189,7 @@ impl World {
     pub(super) fn outside(&mut self, name: &str, path: &str, value: Value) {
         let resource = self.get(name);
         let body = resource.body.as_mut().unwrap();
-        let spec = body.live.as_object_mut().unwrap();
+        let spec = std::sync::Arc::make_mut(&mut body.live).as_object_mut().unwrap();
         let (map, key) = match path.split_once('.') {
             Some((top, key)) => (spec.entry(top).or_insert_with(|| json!({})).as_object_mut().unwrap(), key),
             None => (spec, path),
@@ -221,7 +222,7 @@ impl World {
     pub(super) fn snapshot(&self, desired: &Desired) -> Live {
         let mut live = self.live.clone();
         for (address, resource) in &mut live.resources {
-            let wanted = desired.resources.get(address).map(plan::wanted_digest);
+            let wanted = desired.resources.get(address).map(Wanted::digest);
             if wanted.is_some() && resource.summary.live_digest == wanted && resource.summary.applied_digest == wanted {
                 resource.body = None;
             }
@@ -297,7 +298,7 @@ impl World {
             Step::Update { spec, unowned, fields, .. } => {
                 let resource = self.live.resources.get_mut(address.as_ref().unwrap()).unwrap();
                 for field in fields {
-                    copy_field(&mut resource.body.as_mut().unwrap().live, spec, field);
+                    copy_field(std::sync::Arc::make_mut(&mut resource.body.as_mut().unwrap().live), spec, field);
                 }
                 resource.summary.version += 1;
                 applied(resource, spec, unowned);
@@ -347,7 +348,7 @@ impl World {
         resource.summary.content = Some(digest);
         resource.summary.content_version = Some(version);
         let body = resource.body.as_mut().unwrap();
-        body.live["content"] = json!(digest);
+        std::sync::Arc::make_mut(&mut body.live)["content"] = json!(digest);
         body.entries = entries.to_vec();
     }
 
@@ -355,7 +356,11 @@ impl World {
     fn read_as_id(&mut self, address: &Address, id: &str) {
         for resource in self.live.resources.values_mut() {
             let body = resource.body.as_mut().unwrap();
-            let skills = body.live.get_mut("skills").and_then(Value::as_array_mut).into_iter().flatten();
+            let skills = std::sync::Arc::make_mut(&mut body.live)
+                .get_mut("skills")
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten();
             for entry in skills.filter(|e| e["skill"] == json!(address.name)) {
                 entry["skill"] = json!({ "id": id });
             }
@@ -453,8 +458,8 @@ fn new_resource(address: &Address, id: &str, spec: &Value, unowned: &[String], p
         content_version: None,
     };
     let body = LiveBody {
-        live: spec.clone(),
-        applied: Applied { spec: spec.clone(), unowned: unowned.to_vec() },
+        live: spec.clone().into(),
+        applied: Applied { spec: spec.clone().into(), unowned: unowned.to_vec() },
         moved: Vec::new(),
         entries: Vec::new(),
         memories: Vec::new(),
@@ -472,11 +477,11 @@ fn refresh(resource: &mut LiveResource) {
 
 fn applied(resource: &mut LiveResource, spec: &Value, unowned: &[String]) {
     let body = resource.body.as_mut().unwrap();
-    body.applied = Applied { spec: spec.clone(), unowned: unowned.to_vec() };
+    body.applied = Applied { spec: spec.clone().into(), unowned: unowned.to_vec() };
     body.moved.clear();
     // What lives in the authoring record alone is as it was recorded.
     for field in kinds::def(resource.summary.kind).fields.iter().filter(|f| f.change == kinds::Change::Record) {
-        copy_field(&mut body.live, spec, field.name);
+        copy_field(std::sync::Arc::make_mut(&mut body.live), spec, field.name);
     }
     refresh(resource);
 }
@@ -502,7 +507,7 @@ fn copy_field(to: &mut Value, from: &Value, field: &str) {
 
 fn write_memory(body: &mut LiveBody, path: &str, digest: Option<Digest>, by: ActorKind, owner: Option<Owner>) {
     body.memories.retain(|m| m.path != path);
-    let spec = body.live.as_object_mut().unwrap();
+    let spec = std::sync::Arc::make_mut(&mut body.live).as_object_mut().unwrap();
     let contents = spec.entry("contents").or_insert_with(|| json!({})).as_object_mut().unwrap();
     contents.remove(path);
     if let Some(digest) = digest {

@@ -231,11 +231,11 @@ fn set(files: &BTreeMap<String, String>) -> FileSet {
 
 fn wanted(kind: Kind, name: &str, authored: &Value, labels: &BTreeMap<String, String>) -> Wanted {
     let def = kinds::def(kind);
-    let spec = (def.canonical)(name, authored, labels);
+    let spec = (def.canonical)(name, authored.clone(), labels);
     Wanted {
         address: Address::new(kind, name),
         refs: (def.refs)(&spec),
-        spec,
+        spec: spec.into(),
         unowned: vec![],
         seeded: vec![],
         protected: false,
@@ -244,6 +244,7 @@ fn wanted(kind: Kind, name: &str, authored: &Value, labels: &BTreeMap<String, St
         instructions: Vec::new(),
         content: None,
         memories: BTreeMap::new(),
+        digested: checkfu::desired::Digested::default(),
     }
 }
 

@@ -92,7 +92,7 @@ fn an_applied_memory_that_moved_is_drift() {
     let id = ws.store(Some(A), "answers").id;
     let mut request = contents(&ws, &id, &[("/a.md", None, "a")], &[]);
     let mut spec = applied(Kind::MemoryStore, &object(json!({"name": "answers"}))).spec;
-    spec["contents"] = json!({"/a.md": Digest::of(b"a")});
+    std::sync::Arc::make_mut(&mut spec)["contents"] = json!({"/a.md": Digest::of(b"a")});
     request.applied = Some(Applied { spec, unowned: vec![] });
     ws.written(&by(A), Request::WriteContents(request));
     let settled = ws.summary(A, &id);

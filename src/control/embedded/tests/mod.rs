@@ -117,7 +117,7 @@ impl Ws {
         let body = object(json!({"name": name, "display_name": name}));
         let Request::Create(mut request) = create(Kind::Skill, body, owner.map(|_| name)) else { unreachable!() };
         if let Some(claim) = &mut request.claim {
-            claim.applied.spec["content"] = json!(content.digest);
+            std::sync::Arc::make_mut(&mut claim.applied.spec)["content"] = json!(content.digest);
         }
         request.content = Some(content);
         self.written(&acting(owner), Request::Create(request))
@@ -247,7 +247,7 @@ pub(super) fn agent_body(name: &str) -> Object {
 /// What is applied with a wire body that refers to nothing.
 pub(super) fn applied(kind: Kind, body: &Object) -> Applied {
     let spec = (def(kind).from_wire)(&Value::Object(body.clone()), &Refs::default(), None);
-    Applied { spec, unowned: Vec::new() }
+    Applied { spec: spec.into(), unowned: Vec::new() }
 }
 
 pub(super) fn address(kind: Kind, name: &str) -> Address {

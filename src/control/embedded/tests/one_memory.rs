@@ -100,7 +100,7 @@ fn a_rename_by_another_is_drift_at_both_paths() {
     let store = ws.store(Some(A), "answers").id;
     let id = ws.written(&by(A), memory_create(&store, "/a", "one")).id;
     let mut spec = applied(Kind::MemoryStore, &object(json!({"name": "answers"}))).spec;
-    spec["contents"] = json!({"/a": Digest::of(b"one")});
+    std::sync::Arc::make_mut(&mut spec)["contents"] = json!({"/a": Digest::of(b"one")});
     let record = Record { at: Authoring { at: at(&store, 1), seq: 1 }, applied: Applied { spec, unowned: vec![] } };
     ws.written(&by(A), Request::Record(record));
     ws.written(&session(), change(&store, &id, None, Some("/b"), None));

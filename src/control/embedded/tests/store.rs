@@ -124,7 +124,8 @@ fn a_full_workspace_undoes_the_write_at_hand_and_keeps_the_rest() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("w.db");
     drop(opened(&path).unwrap());
-    let (database, identity) = crate::store::Database::open(&path, Duration::from_millis(20)).unwrap().unwrap();
+    let (database, identity) =
+        crate::store::Database::open(&path, EmbeddedOptions::seeded(9).patience()).unwrap().unwrap();
     let pages: u32 = {
         let conn = database.reader().unwrap();
         conn.query_row("PRAGMA page_count", [], |r| r.get(0)).unwrap()
@@ -149,18 +150,8 @@ fn a_full_workspace_undoes_the_write_at_hand_and_keeps_the_rest() {
     let small = runtime.block_on(embedded.call(&anyone(), again)).is_ok();
     drop(embedded);
     let embedded = opened(&path).unwrap();
-    let list = ListOf {
-        kind: Kind::Agent,
-        owner: None,
-        labels: std::collections::BTreeMap::new(),
-        include_archived: false,
-        view: ListView::Full,
-        created_from: None,
-        created_to: None,
-        page: None,
-        limit: Some(1_000),
-    };
-    let Response::Bodies(page) = runtime.block_on(embedded.call(&anyone(), Request::List(list))).unwrap() else {
+    let Response::Bodies(page) = runtime.block_on(embedded.call(&anyone(), Request::List(all_agents()))).unwrap()
+    else {
         panic!()
     };
     assert_eq!(page.data.len(), done + usize::from(small), "what was answered is there, and nothing else");
@@ -188,17 +179,48 @@ fn child() {
     let Some(path) = std::env::var_os(READ_ONLY) else { return };
     let path = Path::new(&path);
     assert_eq!(code(path), "store.read_only");
-    assert_eq!(code(&path.with_file_name("new.db")), "store.read_only");
+    let missing = path.with_file_name("new.db");
+    assert!(Embedded::open_existing(&missing, EmbeddedOptions::seeded(9)).unwrap().is_none());
+    let found = Embedded::open_existing(path, EmbeddedOptions::seeded(9)).unwrap().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let send = |request| runtime.block_on(found.call(&anyone(), request));
+    let Response::Bodies(page) = send(Request::List(all_agents())).unwrap() else { panic!() };
+    let names: Vec<_> = page.data.iter().filter_map(|b| b.get("name")?.as_str()).collect();
+    println!("read {names:?}");
+    assert_eq!(send(create(Kind::Agent, agent_body("x"), None)).unwrap_err().code, "store.read_only");
+    assert_eq!(found.may_write().unwrap_err().code, "store.read_only");
+    assert_eq!(found.integrity().unwrap(), Vec::<String>::new());
 }
 
-#[test]
-fn a_read_only_folder_is_told() {
-    let ws = Ws::new();
-    let path = ws.path();
-    drop(ws.embedded);
-    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    set(&path, 0o444);
-    set(ws.folder.path(), 0o555);
+fn all_agents() -> ListOf {
+    ListOf {
+        kind: Kind::Agent,
+        owner: None,
+        labels: std::collections::BTreeMap::new(),
+        include_archived: false,
+        view: ListView::Full,
+        created_from: None,
+        created_to: None,
+        page: None,
+        limit: Some(1_000),
+    }
+}
+
+/// What is in a folder, and what each file holds; what SQLite keeps of locks in the index is not counted.
+fn everything(folder: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
+    let mut all: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap())
+        .map(|e| (e.file_name(), if e.file_name() == "w.db-shm" { Vec::new() } else { fs::read(e.path()).unwrap() }))
+        .collect();
+    all.sort();
+    all
+}
+
+/// Reads as somebody who may not write; nothing in the folder changes.
+#[track_caller]
+fn read_by_another(path: &Path, expected: &str) {
+    let before = everything(path.parent().unwrap());
     let exe = std::env::current_exe().unwrap();
     let root = fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
     let mut command = if root {
@@ -211,10 +233,103 @@ fn a_read_only_folder_is_told() {
     };
     let output = command
         .args(["--exact", "control::embedded::tests::store::child", "--nocapture"])
-        .env(READ_ONLY, &path)
+        .env(READ_ONLY, path)
         .output()
         .unwrap();
-    set(ws.folder.path(), 0o755);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("1 passed") && told.contains(expected), "{told}");
+    assert!(everything(path.parent().unwrap()) == before, "nothing is changed, and nothing is left beside it");
+}
+
+fn set(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_file_or_folder_that_is_read_only_is_read_and_not_written() {
+    let ws = Ws::new();
+    ws.agent(None, "support");
+    let path = ws.path();
+    let folder = ws.folder.path().to_owned();
+    drop(ws.embedded);
+    set(&path, 0o444);
+    for mode in [0o555, 0o755] {
+        set(&folder, mode);
+        read_by_another(&path, "read [\"support\"]");
+    }
+    set(&path, 0o666);
+    set(&folder, 0o555);
+    read_by_another(&path, "read [\"support\"]");
+    set(&folder, 0o755);
+}
+
+#[test]
+fn what_a_writer_has_in_its_log_is_read_too() {
+    let ws = Ws::new();
+    let path = ws.path();
+    let folder = ws.folder.path().to_owned();
+    // The writer stays: its log holds this, the file itself does not.
+    ws.agent(None, "logged");
+    for suffix in ["", "-wal", "-shm"] {
+        set(&folder.join(format!("{}{suffix}", path.file_name().unwrap().to_str().unwrap())), 0o444);
+    }
+    set(&folder, 0o555);
+    read_by_another(&path, "read [\"logged\"]");
+    set(&folder, 0o755);
+}
+
+#[test]
+fn a_wait_for_another_process_is_told_and_ends_when_that_lets_go() {
+    let ws = Ws::new();
+    let path = ws.path();
+    let other = std::sync::Mutex::new(rusqlite::Connection::open(&path).unwrap());
+    other.lock().unwrap().execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Whoever is told lets go: no clock decides.
+    let on_wait = std::sync::Arc::new(move || other.lock().unwrap().execute_batch("ROLLBACK").unwrap());
+    let options = EmbeddedOptions { on_wait, ..EmbeddedOptions::seeded(9) };
+    let patient = Embedded::open(&path, options).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(patient.call(&anyone(), create(Kind::Agent, agent_body("x"), None))).unwrap();
+}
+
+#[test]
+fn one_that_lets_nobody_read_is_waited_for_too() {
+    let ws = Ws::new();
+    let path = ws.path();
+    drop(ws.embedded);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE t (a); DROP TABLE t; COMMIT")
+        .unwrap();
+    assert_eq!(code(&path), "store.locked");
+    let other = std::sync::Mutex::new(Some(other));
+    let on_wait = std::sync::Arc::new(move || drop(other.lock().unwrap().take()));
+    assert!(Embedded::open(&path, EmbeddedOptions { on_wait, ..EmbeddedOptions::seeded(9) }).is_ok());
+}
+
+#[test]
+fn a_read_is_answered_in_every_kind_of_runtime() {
+    use std::sync::Arc;
+    use tokio::runtime::Builder;
+    let Ws { embedded, folder: _folder, .. } = Ws::new();
+    let embedded = Arc::new(embedded);
+    let read = || {
+        let embedded = Arc::clone(&embedded);
+        async move {
+            let request = Request::Owner(OwnerOf { owner: "acme/a".parse().unwrap() });
+            matches!(embedded.call(&Context::default(), request).await, Ok(Response::Owner(_)))
+        }
+    };
+    let one = Builder::new_current_thread().build().unwrap();
+    assert!(one.block_on(read()));
+    assert!(one.block_on(async { tokio::spawn(read()).await.unwrap() }), "a task of its one thread");
+    let several = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    assert!(several.block_on(read()));
+    assert!(several.block_on(async { tokio::spawn(read()).await.unwrap() }), "a task of a worker");
+    assert!(several.block_on(async { tokio::join!(read(), read()) == (true, true) }), "side by side in a task");
+    // No runtime at all.
+    let mut alone = Box::pin(read());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert_eq!(alone.as_mut().poll(&mut context), std::task::Poll::Ready(true));
 }

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::model::kinds::agent::{multiagent, skills, tools};
 use crate::model::kinds::{Object, Refs, shape};
 
-pub(super) fn canonical(name: &str, from: &Value, labels: &BTreeMap<String, String>) -> Value {
+pub(super) fn canonical(name: &str, mut from: Value, labels: &BTreeMap<String, String>) -> Value {
     let mut out = Object::new();
-    shape::put_name(&mut out, from, name);
+    shape::put_name(&mut out, &mut from, name);
     if let Some(model) = from.get("model") {
         out.insert("model".to_owned(), canonical_model(model));
     }
-    shape::put_text(&mut out, from, "description");
-    shape::put_text(&mut out, from, "instructions");
+    shape::take_text(&mut out, &mut from, "description");
+    shape::take_text(&mut out, &mut from, "instructions");
     shape::put_list(&mut out, "tools", tools::canonical(from.get("tools")));
     shape::put_list(&mut out, "mcp_servers", tools::canonical_servers(from.get("mcp_servers")));
     shape::put_list(&mut out, "skills", skills::canonical(from.get("skills")));
@@ -22,9 +22,9 @@ pub(super) fn canonical(name: &str, from: &Value, labels: &BTreeMap<String, Stri
         out.insert("multiagent".to_owned(), multiagent::canonical(form));
     }
     for key in ["execution_identity", "compaction_policy"] {
-        shape::put_whole(&mut out, from, key);
+        shape::put_whole(&mut out, &from, key);
     }
-    shape::put_labels(&mut out, from, labels);
+    shape::put_labels(&mut out, &from, labels);
     Value::Object(out)
 }
 
@@ -77,5 +77,5 @@ pub(super) fn from_wire(body: &Value, refs: &Refs, applied: Option<&Value>) -> V
     if let Some(form) = body.get("multiagent").filter(|m| m.is_object()) {
         spec.insert("multiagent".to_owned(), multiagent::from_wire(form, refs, before("multiagent")));
     }
-    canonical("", &Value::Object(spec), &shape::wire_labels(body))
+    canonical("", Value::Object(spec), &shape::wire_labels(body))
 }

@@ -8,7 +8,7 @@ use crate::model::Kind;
 use crate::model::kinds::{Applied, Ids, Ref, Refs, Selector, Target, def, owned_digest};
 
 fn canonical(spec: &Value) -> Value {
-    (def(Kind::Agent).canonical)("support", spec, &BTreeMap::new())
+    (def(Kind::Agent).canonical)("support", spec.clone(), &BTreeMap::new())
 }
 
 fn from_wire(body: &Value, applied: Option<&Value>) -> Value {
@@ -65,7 +65,7 @@ fn what_the_server_chose_is_no_drift() {
             { "type": "agent", "id": "agent_1", "version": 7 }, { "type": "advisor", "model": { "id": "n", "effort": "low" } } ] },
         "execution_identity": { "type": "service_account" },
     });
-    let applied = Applied { spec: wanted.clone(), unowned: Vec::new() };
+    let applied = Applied { spec: wanted.clone().into(), unowned: Vec::new() };
     let live = from_wire(&body, Some(&wanted));
     assert_eq!(owned_digest(Kind::Agent, &live, &applied), owned_digest(Kind::Agent, &wanted, &applied));
     // A person who wrote one of them sees it move.
