@@ -3,7 +3,6 @@
 
 pub(crate) mod apply;
 pub(crate) mod document;
-pub(crate) mod epoch;
 mod error;
 pub(crate) mod fact;
 pub(crate) mod file;

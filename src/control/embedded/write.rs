@@ -13,7 +13,7 @@ use crate::model::Digest;
 use crate::model::op::{ActorKind, Context, Fact, ReceiptLine, Request, Response, Written};
 use crate::store::idempotency::{self, Stored};
 use crate::store::resource::{self, Resource, State};
-use crate::store::{Conn, apply, epoch, fact, memory as memories, owner};
+use crate::store::{self, Conn, apply, fact, memory as memories, owner};
 
 /// How long stored answers are kept at least, in seconds: 24 h.
 const KEPT: i64 = 24 * 60 * 60;
@@ -133,7 +133,7 @@ pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) ->
 /// A caller that has seen another epoch of the workspace knows nothing of this one.
 fn check_epoch(tx: &Tx<'_>) -> Result<()> {
     let Some(seen) = &tx.context.epoch else { return Ok(()) };
-    let now = epoch::get(tx.conn)?;
+    let now = store::identity(tx.conn)?.epoch;
     if *seen == now {
         return Ok(());
     }
