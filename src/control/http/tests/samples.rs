@@ -53,7 +53,7 @@ impl Made {
 
     fn applied(&self) -> Applied {
         let unowned = self.opt(vec![self.text.clone()]).unwrap_or_default();
-        Applied { spec: json!({"name": self.text, "labels": {self.text.as_str(): null}}), unowned }
+        Applied { spec: json!({"name": self.text, "labels": {self.text.as_str(): null}}).into(), unowned }
     }
 
     fn claim(&self) -> ClaimOf {
