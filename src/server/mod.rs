@@ -1,1 +1,3 @@
-//! The workspace over HTTP: routes from the OPERATIONS table; decode, authorize, call, encode.
+//! The workspace over HTTP.
+
+pub mod openapi;

@@ -66,10 +66,7 @@ fn versions_and_features() {
         decode_context(|n| (n == name).then_some(value)).map(drop).map_err(|e| e.message)
     };
     assert_eq!(read("checkfu-version", "2026-11-30"), Ok(()));
-    assert_eq!(
-        read("checkfu-version", "2027-01-01").unwrap_err(),
-        "`checkfu-version`: this server speaks 2026-11-30"
-    );
+    assert_eq!(read("checkfu-version", "2027-01-01").unwrap_err(), "`checkfu-version`: this server speaks 2026-11-30");
     assert_eq!(read("anthropic-beta", "agent-memory-2026-07-22, something-new"), Ok(()));
     assert_eq!(
         read("anthropic-beta", "managed-agents-2026-04-01,agent-memory-2026-07-22").unwrap_err(),

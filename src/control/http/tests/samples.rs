@@ -361,6 +361,7 @@ impl Made {
                 resources: BTreeMap::from([(self.id.clone(), (self.owner.clone(), self.address()))]),
                 contents: BTreeMap::from([(self.text.clone(), self.digest())]),
                 me: self.opt(self.owner.clone()),
+                superseded: BTreeMap::from([(self.text.clone(), (self.owner.clone(), self.address()))]),
             },
             retired: BTreeMap::from([(self.address(), self.id.clone())]),
         }
