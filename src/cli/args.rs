@@ -89,6 +89,8 @@ pub enum Command {
     Schema(Schema),
     /// Explain a code, a kind, a field, or a key of checkfu.yaml
     Explain(Explain),
+    /// Serve a workspace over HTTP, until Ctrl-C or SIGTERM
+    Serve(Serve),
     /// Look for what could be wrong with this setup
     Doctor,
     /// Print a completion script
@@ -237,6 +239,23 @@ pub struct Show {
     /// An apply's id, or a plan file
     #[arg(value_name = "APPLY|PLANFILE")]
     pub what: String,
+}
+
+/// `serve`
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The workspace's database; made if it is not there
+    #[arg(long, value_name = "FILE")]
+    pub db: PathBuf,
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8600")]
+    pub listen: std::net::SocketAddr,
+    /// Serve HTTPS with this certificate chain (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// The key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
 }
 
 /// `schema`

@@ -15,10 +15,11 @@ mod patience;
 pub(crate) mod reference;
 pub(crate) mod resource;
 mod sql;
+pub(crate) mod token;
 pub(crate) mod version;
 
 pub use error::{StoreError, Trouble};
-pub(crate) use open::{Database, Identity, New, empty};
+pub(crate) use open::{Database, Identity, New, empty, identity};
 pub(crate) use patience::Patience;
 
 /// A connection. Rules pass it on and never write SQL.

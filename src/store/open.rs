@@ -29,6 +29,8 @@ pub(crate) struct Identity {
     pub(crate) id: String,
     /// Drawn anew by a restore.
     pub(crate) epoch: String,
+    /// When it was made (RFC 3339, UTC).
+    pub(crate) created_at: String,
 }
 
 /// A database file that was checked; hands out connections.
@@ -170,6 +172,12 @@ impl Database {
         }
     }
 
+    /// Bytes of the file and of the log beside it.
+    pub(crate) fn bytes(&self) -> u64 {
+        let of = |path: &Path| fs::metadata(path).map_or(0, |m| m.len());
+        of(&self.path) + of(&beside(&self.path, "-wal"))
+    }
+
     fn configure(&self, conn: &Connection) -> Result<(), StoreError> {
         conn.busy_timeout(self.patience.moment())?;
         conn.set_prepared_statement_cache_capacity(128);
@@ -178,9 +186,10 @@ impl Database {
     }
 }
 
-fn identity(conn: &Connection) -> Result<Identity, StoreError> {
-    let row = |r: &rusqlite::Row<'_>| Ok(Identity { id: r.get(0)?, epoch: r.get(1)? });
-    Ok(conn.query_row("SELECT id, epoch FROM workspace", [], row)?)
+/// Which workspace this is, as the database says now.
+pub(crate) fn identity(conn: &Connection) -> Result<Identity, StoreError> {
+    let row = |r: &rusqlite::Row<'_>| Ok(Identity { id: r.get(0)?, epoch: r.get(1)?, created_at: r.get(2)? });
+    Ok(conn.query_row("SELECT id, epoch, created_at FROM workspace", [], row)?)
 }
 
 impl Access {
@@ -307,7 +316,7 @@ fn create(path: &Path, new: &New) -> Result<(), StoreError> {
 pub(crate) fn empty(new: &New) -> Result<(Connection, Identity), StoreError> {
     let mut conn = Connection::open_in_memory()?;
     be_born(&mut conn, new)?;
-    Ok((conn, Identity { id: new.id.clone(), epoch: new.epoch.clone() }))
+    Ok((conn, Identity { id: new.id.clone(), epoch: new.epoch.clone(), created_at: new.at.clone() }))
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -21,7 +21,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("store", &[]),
     ("apply", &["plan", "receipt", "control"]),
     ("reconcile", &["manifest", "bundle", "desired", "live", "plan", "receipt", "control", "apply"]),
-    ("cli", &["reconcile", "control", "manifest", "live", "plan", "receipt"]),
+    ("server", &["control", "manifest"]),
+    ("cli", &["reconcile", "control", "manifest", "live", "plan", "receipt", "server"]),
 ];
 
 /// Places below a module that may name one more.

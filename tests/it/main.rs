@@ -26,6 +26,7 @@ mod layering;
 mod operations;
 mod repo;
 mod sandbox;
+mod serve;
 mod words;
 
 use std::collections::BTreeSet;

@@ -20,6 +20,7 @@ pub mod new;
 pub mod next;
 pub mod plan;
 pub mod schema;
+pub mod serve;
 pub mod show;
 pub mod validate;
 
@@ -50,6 +51,7 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::Get(args) => get::run(run, &args),
         Command::History(args) => history::run(run, &args),
         Command::Show(args) => show::run(run, &args),
+        Command::Serve(args) => serve::run(run, &args),
         Command::Doctor => doctor::run(run),
     }
 }

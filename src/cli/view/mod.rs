@@ -11,6 +11,7 @@ pub mod findings;
 pub mod human;
 pub mod json;
 pub mod lists;
+pub mod log;
 pub mod markdown;
 pub mod markup;
 pub mod printer;

@@ -21,6 +21,7 @@ mod retire;
 mod rights;
 mod skills;
 mod snapshot;
+mod tokens;
 mod update;
 mod wire;
 mod write;
@@ -40,7 +41,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes::control as codes;
-use crate::model::op::{Context, OPERATIONS, Request, Response};
+use crate::model::op::{Context, OPERATIONS, Request, Response, TokenInfo};
 use crate::store::{self, Conn, Database, Identity, New, Patience};
 
 /// Where time comes from.
@@ -160,6 +161,25 @@ impl Embedded {
         Ok(Self { inner, queue: Some(queue), thread: Some(thread) })
     }
 
+    /// How many writes wait for the writer.
+    pub fn queued(&self) -> usize {
+        self.queue.as_ref().map_or(0, |queue| queue.max_capacity() - queue.capacity())
+    }
+
+    /// Bytes of the database and the log beside it.
+    pub fn bytes(&self) -> u64 {
+        self.inner.database.bytes()
+    }
+
+    /// The token of a secret, if it is known, not revoked, and not over now.
+    ///
+    /// # Errors
+    /// `store.*`: the workspace cannot be read.
+    pub async fn authenticate(&self, secret: &str, now: jiff::Timestamp) -> Result<Option<TokenInfo>, ControlError> {
+        let hash = tokens::hash(secret);
+        self.reading(move |readers| readers.with(|conn| tokens::find(conn, hash, now))).await
+    }
+
     async fn write(&self, context: Context, request: Request) -> Result<Response, ControlError> {
         if let Request::BlobPut(put) = &request {
             blobs::check(put)?;
@@ -181,20 +201,27 @@ impl Embedded {
     /// one thread stays free. It also panics inside of a `LocalSet`, which nothing here makes. Without a runtime
     /// nobody else is kept waiting.
     async fn read(&self, request: Request) -> Result<Response, ControlError> {
+        self.reading(move |readers| readers.with(|conn| read::answer(conn, &readers.identity, &request))).await
+    }
+
+    async fn reading<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Readers) -> Result<T, ControlError> + Send + 'static,
+    ) -> Result<T, ControlError> {
         use tokio::runtime::{Handle, RuntimeFlavor};
         match Handle::try_current().map(|h| h.runtime_flavor()) {
-            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| self.inner.answer(&request)),
+            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| read(&self.inner)),
             Ok(_) => {
                 let readers = Arc::clone(&self.inner);
-                tokio::task::spawn_blocking(move || readers.answer(&request)).await.map_err(|_| stopped())?
+                tokio::task::spawn_blocking(move || read(&readers)).await.map_err(|_| stopped())?
             }
-            Err(_) => self.inner.answer(&request),
+            Err(_) => read(&self.inner),
         }
     }
 }
 
 impl Readers {
-    fn answer(&self, request: &Request) -> Result<Response, ControlError> {
+    fn with<T>(&self, read: impl FnOnce(&Conn) -> Result<T, ControlError>) -> Result<T, ControlError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let conn = match idle {
             Some(conn) => conn,
@@ -202,7 +229,7 @@ impl Readers {
         };
         // One snapshot for all that a request reads. Another process may hold the file when it begins.
         let answer = match store::snapshot(&conn, self.database.patience()) {
-            Ok(snapshot) => read::answer(&snapshot, &self.identity, request),
+            Ok(snapshot) => read(&snapshot),
             Err(e) => Err(e.into()),
         };
         let answer = answer.and_then(|answer| self.database.unchanged().map(|()| answer).map_err(ControlError::from));

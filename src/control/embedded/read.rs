@@ -6,12 +6,12 @@ use crate::control::embedded::error::{Result, invalid, not_found};
 use crate::control::embedded::{digests, snapshot, wire};
 use crate::model::Kind;
 use crate::model::op::{
-    AuditList, GetOf, ListOf, MemoryInfo, MemoryList, Page, Request, Response, VersionOf, VersionsOf,
+    AuditList, GetOf, ListOf, MemoryInfo, MemoryList, Page, Request, Response, VersionOf, VersionsOf, WorkspaceInfo,
 };
 use crate::model::tree::Entry;
 use crate::store::resource::{self, Resource, State};
 use crate::store::version::{self, Version};
-use crate::store::{Conn, Identity, apply, document, fact, memory, reference};
+use crate::store::{self, Conn, Identity, apply, document, fact, memory, reference, token};
 
 /// Most items of a page.
 const PAGE: u32 = 1_000;
@@ -56,6 +56,11 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, request: &Request) -> Res
             None => Err(not_found(r.digest)),
         },
         Request::AuditList(r) => audit(conn, r).map(Response::Audit),
+        Request::Workspace => {
+            let Identity { id, epoch, created_at } = store::identity(conn)?;
+            Ok(Response::Workspace(WorkspaceInfo { id, epoch, created_at }))
+        }
+        Request::TokenList => Ok(Response::Tokens(token::all(conn)?)),
         write => Err(invalid(format!("{} is no read", write.name()))),
     }
 }

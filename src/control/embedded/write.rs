@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::control::embedded::error::{Result, not_found};
 use crate::control::embedded::{
-    EmbeddedOptions, applies, authoring, blobs, contents, create, memory, publish, retire, rights, update, wire,
+    EmbeddedOptions, applies, authoring, blobs, contents, create, memory, publish, retire, rights, tokens, update, wire,
 };
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
@@ -171,6 +171,8 @@ fn carry_out(tx: &Tx<'_>, request: &Request) -> Result<Effect> {
         Request::ApplyBegin(r) => applies::begin(tx, r),
         Request::ApplyEnd(r) => applies::end(tx, r),
         Request::BlobPut(r) => blobs::put(tx, r),
+        Request::TokenCreate(r) => tokens::create(tx, r),
+        Request::TokenRevoke(r) => tokens::revoke(tx, r),
         read => Err(ControlError::new(
             ErrorKind::Internal,
             codes::UNKNOWN_OPERATION.code,

@@ -44,6 +44,7 @@ pub mod http;
 pub mod kind;
 pub mod manifest;
 pub mod plan;
+pub mod server;
 pub mod skill;
 
 /// All rows, by code.
@@ -58,6 +59,7 @@ pub fn all() -> Vec<&'static Code> {
         kind::ALL,
         manifest::ALL,
         plan::ALL,
+        server::ALL,
         skill::ALL,
     ]
     .concat();
