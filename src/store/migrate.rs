@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_workspace.sql"),
     include_str!("migrations/0002_old_answers.sql"),
     include_str!("migrations/0003_tokens.sql"),
+    include_str!("migrations/0004_memory_versions_and_files.sql"),
 ];
 
 /// The schema that this program writes.

@@ -3,9 +3,9 @@
 use crate::control::embedded::error::{Result, not_found};
 use crate::control::embedded::rights::{self, Right};
 use crate::control::embedded::write::{Effect, Tx};
-use crate::control::embedded::{digests, references};
-use crate::model::Owner;
+use crate::control::embedded::{digests, references, store_versions};
 use crate::model::op::{Expect, RetireOf};
+use crate::model::{Kind, Owner};
 use crate::store::resource::{self, Resource, State};
 use crate::store::{owner, reference};
 
@@ -35,6 +35,9 @@ fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
         r.archived_at.get_or_insert_with(|| tx.now.clone());
         r.unique_name = None;
         r.place = None;
+        if to == State::Deleted && r.kind == Kind::MemoryStore {
+            store_versions::forget(tx, &mut r)?;
+        }
     }
     let owner = r.owner.clone();
     if let Some(owner) = &owner {
