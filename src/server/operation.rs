@@ -36,14 +36,11 @@ pub(super) async fn respond(app: &App, request: Request, line: &mut Line) -> Res
     let _slot = app.slots.try_acquire().map_err(|_| body::busy())?;
     let token = auth::authenticate(&app.embedded, request.headers()).await?;
     line.by(&token.name);
-    match request.uri().path() {
-        "/metrics" => {
-            line.of_route("/metrics");
-            auth::scope(&token, Scope::Read)?;
-            let text = || answer::bytes_of(metrics::MEDIA, Body::from(app.metrics.text(&app.embedded)));
-            return read_only(request.method(), text);
-        }
-        _ => {}
+    if request.uri().path() == "/metrics" {
+        line.of_route("/metrics");
+        auth::scope(&token, Scope::Read)?;
+        let text = || answer::bytes_of(metrics::MEDIA, Body::from(app.metrics.text(&app.embedded)));
+        return read_only(request.method(), text);
     }
     let allowed = http::allowed(request.uri().path());
     if request.method() == Method::OPTIONS && !allowed.is_empty() {
@@ -58,9 +55,8 @@ pub(super) async fn respond(app: &App, request: Request, line: &mut Line) -> Res
     let context = auth::context(&token, request.headers())?;
     line.within(&context);
     body::check_encoding(request.headers())?;
-    let query = match Query::<Vec<(String, String)>>::try_from_uri(request.uri()) {
-        Ok(Query(pairs)) => pairs,
-        Err(_) => return Err(body::unreadable("the query cannot be read")),
+    let Ok(Query(query)) = Query::<Vec<(String, String)>>::try_from_uri(request.uri()) else {
+        return Err(body::unreadable("the query cannot be read"));
     };
     let incoming = Incoming { operation, params, query, body: http::Body::Empty };
     let (op, _memory) = read(app, &context, incoming, request).await?;

@@ -9,12 +9,11 @@ use crate::store::error::{StoreError, Trouble};
 pub(super) const APPLICATION_ID: u32 = 0x636b_6675;
 
 /// Every migration, in order; the number is its place, from 1.
-const MIGRATIONS: &[&str] =
-    &[
-        include_str!("migrations/0001_workspace.sql"),
-        include_str!("migrations/0002_old_answers.sql"),
-        include_str!("migrations/0003_tokens.sql"),
-    ];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_workspace.sql"),
+    include_str!("migrations/0002_old_answers.sql"),
+    include_str!("migrations/0003_tokens.sql"),
+];
 
 /// The schema that this program writes.
 pub(super) fn newest() -> u32 {
