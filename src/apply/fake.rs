@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use serde_json::json;
 
 use crate::control::{BlobError, Blobs, ControlError, ControlPlane, ErrorKind};
-use crate::model::op::{Began, Context, OwnerState, Request, Response, Written};
+use crate::model::op::{Began, Context, OwnerState, Page, Request, Response, Written};
 use crate::model::{Digest, kinds};
 
 /// What the fake does instead of what was asked. Scripts go by action id, or by operation where a request
@@ -115,7 +115,7 @@ impl Inner {
         }
         let written = match request {
             Request::Owner(_) => return Response::Owner(Box::new(self.owner.clone().unwrap())),
-            Request::ApplyList(_) => return Response::Applies(self.applies.clone()),
+            Request::ApplyList(_) => return Response::Applies(Page { data: self.applies.clone(), next_page: None }),
             Request::ApplyBegin(_) => return Response::Began(Began { id: "apply_1".into(), other: None }),
             Request::BlobsMissing(d) => {
                 return Response::Missing(d.digests.iter().filter(|d| !self.blobs.contains(d)).copied().collect());

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use checkfu::control::ControlPlane;
 use checkfu::control::embedded::{Embedded, EmbeddedOptions};
-use checkfu::model::op::{Context, GetOf, MemoryList, Request, Response, Summaries};
+use checkfu::model::op::{Context, MemoryList, Request, Response, Summaries, VersionsOf};
 use checkfu::model::{Digest, Kind};
 
 const POINTS: [&str; 3] = ["before-send", "after-commit", "before-answer"];
@@ -70,7 +70,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A live resource, without ids: version, digest, immutable versions with their contents, memories.
-type Row = (u64, Option<Digest>, Vec<Digest>, Vec<(String, Digest)>);
+type Row = (u64, Option<Digest>, Vec<String>, Vec<(String, String)>);
 
 /// All that the owner has, and all done lines of all Applies.
 fn state(project: &Copy) -> (BTreeMap<String, Row>, Vec<String>) {
@@ -87,17 +87,17 @@ fn state(project: &Copy) -> (BTreeMap<String, Row>, Vec<String>) {
             assert_eq!(s.live_digest, s.applied_digest, "{:?}", s.address);
             let mut versions = Vec::new();
             if matches!(s.kind, Kind::Agent | Kind::Skill | Kind::FileTree | Kind::MemoryStore) {
-                let of = GetOf { kind: s.kind, id: s.id.clone(), version: None };
-                let Response::Versions(v) = ask(Request::Versions(of)).await.unwrap() else { panic!() };
+                let of = VersionsOf { kind: s.kind, id: s.id.clone(), page: None, limit: Some(100) };
+                let Response::Bodies(v) = ask(Request::Versions(of)).await.unwrap() else { panic!() };
                 // An agent's version holds live ids, so only their number can be compared.
-                let digest = |d| if s.kind == Kind::Agent { Digest::of(b"") } else { d };
-                versions = v.into_iter().map(|v| digest(v.digest)).collect();
+                versions = v.data.iter().map(|v| v["digest"].as_str().unwrap_or_default().to_owned()).collect();
             }
             let mut memories = Vec::new();
             if s.kind == Kind::MemoryStore {
-                let list = MemoryList { id: s.id.clone(), path_prefix: None };
-                let Response::Memories(m) = ask(Request::MemoryList(list)).await.unwrap() else { panic!() };
-                memories = m.into_iter().map(|m| (m.path, m.content_sha256)).collect();
+                let id = s.id.clone();
+                let list = MemoryList { id, path_prefix: None, depth: None, view: None, page: None, limit: Some(100) };
+                let Response::Bodies(m) = ask(Request::MemoryList(list)).await.unwrap() else { panic!() };
+                memories = m.data.iter().map(|m| (m["path"].to_string(), m["content_sha256"].to_string())).collect();
             }
             let address = s.address.unwrap().to_string();
             let twice = rows.insert(address.clone(), (s.version, s.live_digest, versions, memories));
@@ -123,6 +123,8 @@ static CONTEXT: Context = Context {
     key: None,
     break_glass: None,
     admin: false,
+    epoch: None,
+    represent: false,
 };
 
 /// Applies `base` in all ways of dying, and holds each against one that lives. Returns how many died.

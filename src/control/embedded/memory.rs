@@ -13,6 +13,7 @@ use crate::store::{document, memory};
 pub(super) fn create(tx: &Tx<'_>, request: &MemoryCreate) -> Result<Effect> {
     let mut r = store(tx, &request.id)?;
     contents::check_path(&request.path)?;
+    contents::check_content(&request.path, request.content.as_bytes())?;
     if let Some(now) = memory::at(tx.conn, &r.id, &request.path)? {
         return Err(contents::taken(&request.path, &now));
     }

@@ -8,7 +8,7 @@ use crate::control::embedded::{Embedded, EmbeddedOptions};
 use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes;
 use crate::model::kinds::Object;
-use crate::model::op::{Expect, MemoryWrite, Update, Written};
+use crate::model::op::{Expect, MemoryList, MemoryUpdate, Update, Written};
 use crate::model::tree::{Entry, FileSet};
 use crate::plan::{Options, Origin, Plan, Scope, SourceRelation, Verb};
 use crate::receipt::{Outcome, Receipt};
@@ -45,6 +45,18 @@ impl Liar {
 
     fn lies(&self, lie: Lie) {
         *self.lie.lock().unwrap() = lie;
+    }
+
+    /// What writes other text to a memory that is there.
+    async fn writes(&self, id: &str, path: &str, content: &str) -> Box<Request> {
+        let list =
+            MemoryList { id: id.into(), path_prefix: None, depth: None, view: None, page: None, limit: Some(100) };
+        let all = self.inner.call(&Context::default(), Request::MemoryList(list)).await.unwrap();
+        let Response::Bodies(page) = all else { panic!("{all:?}") };
+        let found = page.data.iter().find(|m| m["path"] == path).unwrap();
+        let (memory, content) = (found["id"].as_str().unwrap().to_owned(), Some(content.to_owned()));
+        let update = MemoryUpdate { id: id.into(), memory, content, path: None, expect: None, view: None };
+        Box::new(Request::MemoryUpdate(update))
     }
 }
 
@@ -169,8 +181,8 @@ async fn what_is_kept_beside_does_not_hide_what_is_not_settled() {
     let first = notes("one", "A");
     let receipt = carried_out(&liar, &planned(&liar, &first).await, &first).await.unwrap();
     let id = receipt.lines.iter().find_map(|l| l.id.clone().filter(|id| id.starts_with("memstore_"))).unwrap();
-    let write = MemoryWrite { id, path: "/x/a.md".into(), content: "by kim".into(), expect: None };
-    liar.lies(Lie::Then("authoring.owner", Box::new(Request::MemoryWrite(write))));
+    let write = liar.writes(&id, "/x/a.md", "by kim").await;
+    liar.lies(Lie::Then("authoring.owner", write));
     planned(&liar, &first).await;
     let d = notes("two", "B");
     let plan = planned(&liar, &d).await;
@@ -275,19 +287,16 @@ async fn memories_that_another_wrote_since_are_the_next_plans() {
     // Ids are seeded: the store is the first resource after the workspace and its epoch.
     let receipt = carried_out(&liar, &plan, &d).await.unwrap();
     let id = receipt.lines.iter().find_map(|l| l.id.clone().filter(|id| id.starts_with("memstore_"))).unwrap();
-    let write = |content: &str| {
-        let (path, content) = ("/x/a.md".to_owned(), content.to_owned());
-        Box::new(Request::MemoryWrite(MemoryWrite { id: id.clone(), path, content, expect: None }))
-    };
-    liar.lies(Lie::Then("authoring.owner", write("by kim")));
+    let write = |content: &'static str| liar.writes(&id, "/x/a.md", content);
+    liar.lies(Lie::Then("authoring.owner", write("by kim").await));
     planned(&liar, &d).await;
     let plan = planned(&liar, &d).await;
     assert_eq!(plan.actions.iter().map(|a| a.verb).collect::<Vec<_>>(), [Verb::Publish]);
-    liar.lies(Lie::Then("applies.end", write("by kim again")));
+    liar.lies(Lie::Then("applies.end", write("by kim again").await));
     let receipt = carried_out(&liar, &plan, &d).await.unwrap();
     assert_eq!((receipt.outcome, receipt.not_settled), (Outcome::Done, vec![]));
     // And once more, to what was there before: the same plan, and it is not mistaken for done.
-    liar.lies(Lie::Then("authoring.owner", write("by kim")));
+    liar.lies(Lie::Then("authoring.owner", write("by kim").await));
     planned(&liar, &d).await;
     let again = planned(&liar, &d).await;
     assert_eq!(again.digest, plan.digest);

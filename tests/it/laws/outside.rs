@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use checkfu::model::op::{
-    BlobPut, ContentOf, Expect, GetOf, MemoryList, MemoryWrite, Publish, Request, Response, Update,
+    BlobPut, ContentOf, Expect, GetOf, MemoryCreate, MemoryList, MemoryUpdate, Publish, Request, Response, Update,
+    VersionsOf,
 };
 use checkfu::model::tree::{Entry, FileSet};
 use checkfu::model::{Digest, Kind};
@@ -24,8 +25,8 @@ pub(super) async fn disturb(world: &World, plan: &Plan, which: &[bool]) -> Moved
         if let Precondition::Memories { expect } = &action.precondition {
             let Some(path) = expect.keys().next() else { continue };
             let content = "written by somebody else\n".to_owned();
-            let write = MemoryWrite { id: id.clone(), path: path.clone(), content, expect: None };
-            world.outside(Request::MemoryWrite(write)).await.unwrap();
+            let write = memory_write(world, &id, path, content).await;
+            world.outside(write).await.unwrap();
             moved.insert(action.id.clone(), id);
         } else if versions.insert(id.clone()) {
             raise(world, address.kind, &id).await;
@@ -79,19 +80,45 @@ async fn raise(world: &World, kind: Kind, id: &str) {
     world.outside(Request::Update(Update { kind, at, body, applied: None })).await.unwrap();
 }
 
+/// Text to a path, whether a memory is there or not.
+async fn memory_write(world: &World, store: &str, path: &str, content: String) -> Request {
+    let id = store.to_owned();
+    match memories(world, store).await.iter().find(|m| m["path"] == path) {
+        Some(m) => {
+            let (memory, content) = (m["id"].as_str().unwrap().to_owned(), Some(content));
+            Request::MemoryUpdate(MemoryUpdate { id, memory, content, path: None, expect: None, view: None })
+        }
+        None => Request::MemoryCreate(MemoryCreate { id, path: path.to_owned(), content, view: None }),
+    }
+}
+
+async fn memories(world: &World, store: &str) -> Vec<Value> {
+    let (mut all, mut page) = (Vec::new(), None);
+    loop {
+        let id = store.to_owned();
+        let list = MemoryList { id, path_prefix: None, depth: None, view: None, page, limit: Some(100) };
+        let Response::Bodies(found) = world.read(Request::MemoryList(list)).await else { panic!() };
+        all.extend(found.data);
+        page = found.next_page;
+        if page.is_none() {
+            return all;
+        }
+    }
+}
+
 /// All that can be seen of a resource.
-pub(super) async fn seen(world: &World, kind: Kind, id: &str) -> (Value, Vec<(String, Digest)>, usize) {
+pub(super) async fn seen(world: &World, kind: Kind, id: &str) -> (Value, Vec<(Value, Value)>, usize) {
     let of = GetOf { kind, id: id.to_owned(), version: None };
-    let Response::Body(body) = world.read(Request::Get(of.clone())).await else { panic!() };
+    let Response::Body(body) = world.read(Request::Get(of)).await else { panic!() };
     let mut memories = Vec::new();
     let mut versions = 0;
     if kind == Kind::MemoryStore {
-        let list = MemoryList { id: id.to_owned(), path_prefix: None };
-        let Response::Memories(all) = world.read(Request::MemoryList(list)).await else { panic!() };
-        memories = all.into_iter().map(|m| (m.path, m.content_sha256)).collect();
+        let all = self::memories(world, id).await;
+        memories = all.iter().map(|m| (m["path"].clone(), m["content_sha256"].clone())).collect();
     } else if matches!(kind, Kind::Agent | Kind::Skill | Kind::FileTree) {
-        let Response::Versions(all) = world.read(Request::Versions(of)).await else { panic!() };
-        versions = all.len();
+        let of = VersionsOf { kind, id: id.to_owned(), page: None, limit: Some(100) };
+        let Response::Bodies(all) = world.read(Request::Versions(of)).await else { panic!() };
+        versions = all.data.len();
     }
     (body, memories, versions)
 }

@@ -9,7 +9,7 @@ use checkfu::control::embedded::{Embedded, EmbeddedOptions};
 use checkfu::control::{ControlError, ControlPlane, ErrorKind};
 use checkfu::desired::Desired;
 use checkfu::model::config::{AllowRule, Allowance};
-use checkfu::model::op::{Context, GetOf, ListOf, Page, Request, Response};
+use checkfu::model::op::{Context, ListOf, ListView, Page, Request, Response, VersionsOf};
 use checkfu::model::{Address, Kind, Owner};
 use checkfu::plan::{self, Options, Origin, Plan, Scope, SourceRelation};
 use checkfu::receipt::Receipt;
@@ -186,6 +186,9 @@ pub(super) async fn bodies(world: &World, owner: Option<&Owner>) -> BTreeMap<Str
                 owner: owner.cloned(),
                 labels: BTreeMap::new(),
                 include_archived: true,
+                view: ListView::Full,
+                created_from: None,
+                created_to: None,
                 page,
                 limit: Some(100),
             };
@@ -209,9 +212,9 @@ pub(super) async fn rows(world: &World, owner: &Owner) -> BTreeMap<Address, (u64
     for s in page.data {
         let versions = match s.kind {
             Kind::Agent | Kind::Skill | Kind::FileTree | Kind::MemoryStore => {
-                let of = GetOf { kind: s.kind, id: s.id.clone(), version: None };
-                let Response::Versions(v) = world.read(Request::Versions(of)).await else { panic!() };
-                v.len()
+                let of = VersionsOf { kind: s.kind, id: s.id.clone(), page: None, limit: Some(100) };
+                let Response::Bodies(v) = world.read(Request::Versions(of)).await else { panic!() };
+                v.data.len()
             }
             _ => 0,
         };

@@ -25,9 +25,8 @@ fn every_change_makes_the_next_version_and_no_change_makes_none() {
         other => panic!("{other:?}"),
     };
     assert_eq!((get(Some(1)), get(Some(2)), get(None)), (json!("Be kind."), json!("Be brief."), json!("Be brief.")));
-    let versions = ws.call(&anyone(), Request::Versions(GetOf { kind: Kind::Agent, id: made.id, version: None }));
-    let Response::Versions(versions) = versions.unwrap() else { panic!() };
-    assert_eq!(versions.iter().map(|v| v.number).collect::<Vec<_>>(), [2, 1]);
+    let versions = ws.versions(Kind::Agent, &made.id).unwrap();
+    assert_eq!(versions.iter().map(|v| v["version"].clone()).collect::<Vec<_>>(), [2, 1]);
 }
 
 #[test]
@@ -94,6 +93,9 @@ fn archived_takes_no_change_and_can_be_read() {
             owner: None,
             labels: std::collections::BTreeMap::new(),
             include_archived,
+            view: ListView::Full,
+            created_from: None,
+            created_to: None,
             page: None,
             limit: None,
         };
@@ -121,6 +123,9 @@ fn lists_page_and_filter_by_label_and_owner() {
             owner: of.map(owner),
             labels: label.map(|l| ("team".to_owned(), l.to_owned())).into_iter().collect(),
             include_archived: false,
+            view: ListView::Full,
+            created_from: None,
+            created_to: None,
             page,
             limit: Some(2),
         };

@@ -68,6 +68,9 @@ fn a_caller_that_goes_away_leaves_a_whole_write() {
         owner: None,
         labels: std::collections::BTreeMap::new(),
         include_archived: false,
+        view: ListView::Full,
+        created_from: None,
+        created_to: None,
         page: None,
         limit: None,
     };

@@ -10,13 +10,6 @@ fn publish(kind: Kind, id: &str, version: u64, content: ContentOf) -> Request {
     Request::Publish(Publish { kind, at: at(id, version), content, applied: None })
 }
 
-fn versions(ws: &Ws, kind: Kind, id: &str) -> Result<Vec<VersionInfo>, ControlError> {
-    match ws.call(&anyone(), Request::Versions(GetOf { kind, id: id.to_owned(), version: None }))? {
-        Response::Versions(v) => Ok(v),
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn versions_are_snapshots_and_equal_bytes_make_none() {
     let ws = Ws::new();
@@ -28,8 +21,10 @@ fn versions_are_snapshots_and_equal_bytes_make_none() {
     let two = [("SKILL.md", "---\nname: faq\n---\n2\n"), ("a.md", "a")];
     let next = ws.written(&by(A), publish(Kind::Skill, &made.id, 1, ws.content(&two)));
     assert_eq!((next.version, next.changed), (2, true));
-    let all = versions(&ws, Kind::Skill, &made.id).unwrap();
-    assert_eq!(all.iter().map(|v| (v.number, v.entries.len())).collect::<Vec<_>>(), [(2, 2), (1, 1)]);
+    let all = ws.versions(Kind::Skill, &made.id).unwrap();
+    assert_eq!(ids(&all), [next.made.as_deref().unwrap(), &first]);
+    let files = |id: &str| ws.version(Kind::Skill, &made.id, id)["entries"].as_array().unwrap().len();
+    assert_eq!((files(next.made.as_deref().unwrap()), files(&first)), (2, 1));
     assert_eq!(ws.get(Kind::Skill, &made.id)["latest_version_id"], json!(next.made));
     // Without owner and key an upload is a new version, as on the wire.
     let free = ws.skill(None, "free", "1");
@@ -102,8 +97,8 @@ fn a_skill_cannot_go_while_a_live_agent_names_it_and_stays_readable_where_one_di
     let get = Request::Get(GetOf { kind: Kind::Skill, id: skill.id.clone(), version: None });
     assert_eq!(ws.refused(&anyone(), get).code, "resource.not_found");
     // The version that the agent's version 2 names can still be read, the other one not.
-    let left = versions(&ws, Kind::Skill, &skill.id).unwrap();
-    assert_eq!(left.iter().map(|v| &v.id).collect::<Vec<_>>(), [skill.made.as_ref().unwrap()]);
+    let left = ws.versions(Kind::Skill, &skill.id).unwrap();
+    assert_eq!(ids(&left), [skill.made.as_deref().unwrap()]);
     assert_ne!(unnamed.made, skill.made);
     // And it takes no new reference.
     assert_eq!(ws.refused(&by(A), update(Kind::Agent, at(&agent, 3), pin)).code, "validation.invalid");

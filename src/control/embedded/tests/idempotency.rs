@@ -66,8 +66,8 @@ fn the_right_to_act_comes_before_a_stored_answer() {
 fn a_memory_written_before_is_no_answer_for_who_lost_the_store() {
     let ws = Ws::new();
     let id = ws.store(Some(A), "notes").id;
-    let memory = MemoryWrite { id: id.clone(), path: "/a.md".into(), content: "x".into(), expect: None };
-    ws.written(&keyed(A, "k"), Request::MemoryWrite(memory.clone()));
+    let memory = memory_create(&id, "/a.md", "x");
+    ws.written(&keyed(A, "k"), memory.clone());
     let transfer = Transfer {
         at: Authoring { at: at(&id, 1), seq: 1 },
         from: owner(A),
@@ -75,7 +75,7 @@ fn a_memory_written_before_is_no_answer_for_who_lost_the_store() {
         address: address(Kind::MemoryStore, "notes"),
     };
     ws.written(&by(A), Request::Transfer(transfer));
-    let error = ws.refused(&keyed(A, "k"), Request::MemoryWrite(memory));
+    let error = ws.refused(&keyed(A, "k"), memory);
     assert_eq!(error.code, "authoring.owned_elsewhere");
 }
 
@@ -130,9 +130,9 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
     assert_eq!(ws.refused(&by(A), Request::ApplyEnd(end)).code, "apply.closed");
     assert_eq!(ws.refused(&within(&second.id), request).code, "apply.closed");
     assert_eq!(ws.owner(A).source.unwrap().commit.as_deref(), Some("c0ffee"));
-    let list = Request::ApplyList(ApplyList { owner: Some(owner(A)), limit: None });
+    let list = Request::ApplyList(ApplyList { owner: Some(owner(A)), page: None, limit: None });
     let Response::Applies(all) = ws.call(&anyone(), list).unwrap() else { panic!() };
-    assert_eq!(all.iter().map(|a| &a.id).collect::<Vec<_>>(), [&second.id, &first.id]);
+    assert_eq!(all.data.iter().map(|a| &a.id).collect::<Vec<_>>(), [&second.id, &first.id]);
     // A killed one is not told of for ever.
     let Response::Began(third) = ws.call(&by(A), begin(b"2")).unwrap() else { panic!() };
     assert_eq!(third.other, None);

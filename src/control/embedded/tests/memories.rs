@@ -12,15 +12,6 @@ fn session() -> Context {
     Context { actor: "sesn_1".to_owned(), actor_kind: ActorKind::Session, ..Context::default() }
 }
 
-fn write(id: &str, path: &str, text: &str) -> Request {
-    Request::MemoryWrite(MemoryWrite {
-        id: id.to_owned(),
-        path: path.to_owned(),
-        content: text.to_owned(),
-        expect: None,
-    })
-}
-
 /// Puts by text, where nothing was; deletes what had this text.
 fn contents(ws: &Ws, id: &str, puts: &[(&str, Option<&str>, &str)], deletes: &[(&str, &str)]) -> WriteContents {
     let mut expect = BTreeMap::new();
@@ -37,11 +28,7 @@ fn contents(ws: &Ws, id: &str, puts: &[(&str, Option<&str>, &str)], deletes: &[(
 }
 
 fn paths(ws: &Ws, id: &str) -> Vec<String> {
-    let request = MemoryList { id: id.to_owned(), path_prefix: None };
-    match ws.call(&anyone(), Request::MemoryList(request)).unwrap() {
-        Response::Memories(all) => all.into_iter().map(|m| m.path).collect(),
-        other => panic!("{other:?}"),
-    }
+    ws.memories(memory_list(id)).data.iter().map(|m| m["path"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -57,10 +44,13 @@ fn many_writes_are_one_version_and_the_stores_own_version_stays() {
     assert_eq!(paths(&ws, &id), ["/a.md"]);
     let none = ws.written(&by(A), Request::WriteContents(contents(&ws, &id, &[("/a.md", Some("a2"), "a2")], &[])));
     assert_eq!((none.changed, none.made.as_deref()), (false, Some("2")));
-    let request = GetOf { kind: Kind::MemoryStore, id, version: None };
-    let Response::Versions(versions) = ws.call(&anyone(), Request::Versions(request)).unwrap() else { panic!() };
-    let files = |v: &VersionInfo| v.entries.iter().map(|e| e.path.clone()).collect::<Vec<_>>();
-    assert_eq!(versions.iter().map(files).collect::<Vec<_>>(), [vec!["/a.md"], vec!["/a.md", "/b/c.md"]]);
+    let all = ws.versions(Kind::MemoryStore, &id).unwrap();
+    assert_eq!(all.iter().map(|v| v["number"].clone()).collect::<Vec<_>>(), [2, 1]);
+    let files = |version: &str| {
+        let body = ws.version(Kind::MemoryStore, &id, version);
+        body["entries"].as_array().unwrap().iter().map(|e| e["path"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!((files("2"), files("1")), (vec![json!("/a.md")], vec![json!("/a.md"), json!("/b/c.md")]));
 }
 
 #[test]
@@ -68,9 +58,9 @@ fn only_a_named_path_that_moved_is_stale_and_its_writer_is_told() {
     let ws = Ws::new();
     let id = ws.store(Some(A), "answers").id;
     ws.written(&by(A), Request::WriteContents(contents(&ws, &id, &[("/a.md", None, "a")], &[])));
-    ws.written(&session(), write(&id, "/other.md", "o"));
+    ws.write(&session(), &id, "/other.md", "o");
     ws.written(&by(A), Request::WriteContents(contents(&ws, &id, &[("/a.md", Some("a"), "a2")], &[])));
-    ws.written(&session(), write(&id, "/a.md", "theirs"));
+    ws.write(&session(), &id, "/a.md", "theirs");
     let late = contents(&ws, &id, &[("/a.md", Some("a2"), "a3"), ("/new.md", None, "n")], &[]);
     let error = ws.refused(&by(A), Request::WriteContents(late));
     assert!(error.is_stale());
@@ -82,9 +72,9 @@ fn only_a_named_path_that_moved_is_stale_and_its_writer_is_told() {
 fn a_session_writes_on_owned_stores_and_a_person_does_not() {
     let ws = Ws::new();
     let id = ws.store(Some(A), "answers").id;
-    ws.written(&session(), write(&id, "/s.md", "s"));
-    assert_eq!(ws.refused(&anyone(), write(&id, "/p.md", "p")).code, "authoring.owned_elsewhere");
-    ws.written(&by(A), write(&id, "/o.md", "o"));
+    ws.write(&session(), &id, "/s.md", "s");
+    assert_eq!(ws.refused(&anyone(), memory_create(&id, "/p.md", "p")).code, "authoring.owned_elsewhere");
+    ws.write(&by(A), &id, "/o.md", "o");
     let body = ws.loaded(A, &[&id]).bodies.remove(0);
     let who: Vec<_> = body.memories.iter().map(|m| (m.path.as_str(), m.updated_by_kind)).collect();
     assert_eq!(who, [("/o.md", ActorKind::Api), ("/s.md", ActorKind::Session)]);
@@ -92,7 +82,8 @@ fn a_session_writes_on_owned_stores_and_a_person_does_not() {
     // What nobody applied is not owned: no drift.
     let summary = ws.summary(A, &id);
     assert_eq!(summary.live_digest, summary.applied_digest);
-    let delete = MemoryDelete { id: id.clone(), path: "/s.md".to_owned(), expect: Some(Digest::of(b"x")) };
+    let memory = body.memories.iter().find(|m| m.path == "/s.md").unwrap().id.clone();
+    let delete = MemoryDelete { id: id.clone(), memory, expect: Some(Digest::of(b"x")) };
     assert!(ws.refused(&session(), Request::MemoryDelete(delete.clone())).is_stale());
     ws.written(&session(), Request::MemoryDelete(MemoryDelete { expect: None, ..delete }));
     assert_eq!(paths(&ws, &id), ["/o.md"]);
@@ -109,7 +100,7 @@ fn an_applied_memory_that_moved_is_drift() {
     ws.written(&by(A), Request::WriteContents(request));
     let settled = ws.summary(A, &id);
     assert_eq!(settled.live_digest, settled.applied_digest);
-    ws.written(&session(), write(&id, "/a.md", "learned"));
+    ws.write(&session(), &id, "/a.md", "learned");
     let moved = ws.summary(A, &id);
     assert_ne!(moved.live_digest, moved.applied_digest);
     let moves = ws.loaded(A, &[&id]).bodies.remove(0).moved;
@@ -125,16 +116,16 @@ fn paths_and_sizes() {
     let bad =
         ["a", "/", "//a", "/a/", "/a/../b", "/./a", "/a\u{0}", "/a\u{200b}", "/a\u{2028}", "/e\u{301}", &long, &deep];
     for path in bad {
-        assert_eq!(ws.refused(&anyone(), write(&id, path, "x")).code, "memory.path", "{path:?}");
+        assert_eq!(ws.refused(&anyone(), memory_create(&id, path, "x")).code, "memory.path", "{path:?}");
     }
-    ws.written(&anyone(), write(&id, &"/x".repeat(20), ""));
-    ws.written(&anyone(), write(&id, "/a/b", "x"));
+    ws.write(&anyone(), &id, &"/x".repeat(20), "");
+    ws.write(&anyone(), &id, "/a/b", "x");
     for path in ["/a", "/a/b/c"] {
-        assert_eq!(ws.refused(&anyone(), write(&id, path, "x")).code, "memory.path", "{path}");
+        assert_eq!(ws.refused(&anyone(), memory_create(&id, path, "x")).code, "memory.path", "{path}");
     }
-    ws.written(&anyone(), write(&id, "/a/b-c", "a neighbour"));
-    ws.written(&anyone(), write(&id, "/big", &"x".repeat(102_400)));
-    assert_eq!(ws.refused(&anyone(), write(&id, "/big", &"x".repeat(102_401))).code, "content.limit");
+    ws.write(&anyone(), &id, "/a/b-c", "a neighbour");
+    ws.write(&anyone(), &id, "/big", &"x".repeat(102_400));
+    assert_eq!(ws.refused(&anyone(), memory_create(&id, "/big", &"x".repeat(102_401))).code, "content.limit");
     let mut request = contents(&ws, &id, &[("/n", None, "n")], &[]);
     let digest = Digest::of(&[0xff]);
     ws.call(&anyone(), Request::BlobPut(BlobPut { digest, bytes: vec![0xff] })).unwrap();
@@ -162,7 +153,7 @@ fn a_store_holds_ten_thousand() {
     assert_eq!(ws.refused(&anyone(), Request::WriteContents(request.clone())).code, "content.limit");
     request.puts.remove("/0");
     ws.written(&anyone(), Request::WriteContents(request));
-    assert_eq!(ws.refused(&anyone(), write(&id, "/0", "x")).code, "content.limit");
+    assert_eq!(ws.refused(&anyone(), memory_create(&id, "/0", "x")).code, "content.limit");
 }
 
 #[test]
@@ -170,7 +161,7 @@ fn an_archived_store_takes_no_memory() {
     let ws = Ws::new();
     let id = ws.store(None, "answers").id;
     ws.written(&anyone(), retire(Kind::MemoryStore, at(&id, 1)));
-    assert_eq!(ws.refused(&session(), write(&id, "/a", "x")).code, "resource.archived");
+    assert_eq!(ws.refused(&session(), memory_create(&id, "/a", "x")).code, "resource.archived");
     let request = contents(&ws, &id, &[("/a", None, "a")], &[]);
     assert_eq!(ws.refused(&anyone(), Request::WriteContents(request)).code, "resource.archived");
 }

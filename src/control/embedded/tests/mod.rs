@@ -149,6 +149,45 @@ impl Ws {
         }
     }
 
+    /// Versions, newest first.
+    pub(super) fn versions(&self, kind: Kind, id: &str) -> Result<Vec<Value>, ControlError> {
+        let request = VersionsOf { kind, id: id.to_owned(), page: None, limit: None };
+        match self.call(&anyone(), Request::Versions(request))? {
+            Response::Bodies(page) => Ok(page.data),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// One version, with its files.
+    pub(super) fn version(&self, kind: Kind, id: &str, version: &str) -> Value {
+        let request = VersionOf { kind, id: id.to_owned(), version: version.to_owned() };
+        match self.call(&anyone(), Request::Version(request)).unwrap() {
+            Response::Body(body) => body,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The first page of memories.
+    pub(super) fn memories(&self, request: MemoryList) -> Page<Value> {
+        match self.call(&anyone(), Request::MemoryList(request)).unwrap() {
+            Response::Bodies(page) => page,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Writes text to a path, whether a memory is there or not.
+    pub(super) fn write(&self, context: &Context, store: &str, path: &str, text: &str) -> Written {
+        let all = self.memories(memory_list(store)).data;
+        let request = match all.iter().find(|m| m["path"] == path) {
+            Some(m) => Request::MemoryUpdate(MemoryUpdate {
+                content: Some(text.to_owned()),
+                ..memory_update(store, m["id"].as_str().unwrap())
+            }),
+            None => memory_create(store, path, text),
+        };
+        self.written(context, request)
+    }
+
     /// Sets `outside_writes: track` for an owner.
     pub(super) fn track(&self, owner: &str) {
         use crate::model::config::{OutsideWrites, Policy};
@@ -211,6 +250,27 @@ pub(super) fn at(id: &str, version: u64) -> Expect {
 
 pub(super) fn update(kind: Kind, at: Expect, body: Value) -> Request {
     Request::Update(Update { kind, at, body: object(body), applied: None })
+}
+
+/// The most that one page of memories holds.
+pub(super) fn memory_list(store: &str) -> MemoryList {
+    MemoryList { id: store.to_owned(), path_prefix: None, depth: None, view: None, page: None, limit: Some(100) }
+}
+
+pub(super) fn memory_create(store: &str, path: &str, text: &str) -> Request {
+    let (id, path, content) = (store.to_owned(), path.to_owned(), text.to_owned());
+    Request::MemoryCreate(MemoryCreate { id, path, content, view: None })
+}
+
+/// Changes nothing.
+pub(super) fn memory_update(store: &str, memory: &str) -> MemoryUpdate {
+    let (id, memory) = (store.to_owned(), memory.to_owned());
+    MemoryUpdate { id, memory, content: None, path: None, expect: None, view: None }
+}
+
+/// Ids of wire bodies.
+pub(super) fn ids(bodies: &[Value]) -> Vec<&str> {
+    bodies.iter().map(|b| b["id"].as_str().unwrap()).collect()
 }
 
 pub(super) fn retire(kind: Kind, at: Expect) -> Request {
