@@ -13,6 +13,7 @@ mod body;
 mod guard;
 mod line;
 mod metrics;
+pub mod openapi;
 mod operation;
 mod upload;
 
@@ -223,3 +224,4 @@ fn tls_config(tls: &Tls) -> Result<RustlsConfig, ServeError> {
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(RustlsConfig::from_config(Arc::new(config)))
 }
+

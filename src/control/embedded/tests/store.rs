@@ -198,6 +198,9 @@ fn all_agents() -> ListOf {
         owner: None,
         labels: std::collections::BTreeMap::new(),
         include_archived: false,
+        view: ListView::Full,
+        created_from: None,
+        created_to: None,
         page: None,
         limit: Some(1_000),
     }
