@@ -224,4 +224,3 @@ fn tls_config(tls: &Tls) -> Result<RustlsConfig, ServeError> {
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(RustlsConfig::from_config(Arc::new(config)))
 }
-

@@ -13,7 +13,7 @@ use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes::http as http_codes;
 use crate::model::op::{Context, Request as Op, Response, Scope, Verb};
 use crate::server::line::Line;
-use crate::server::{App, answer, archive, auth, body, metrics, upload};
+use crate::server::{App, answer, archive, auth, body, metrics, openapi, upload};
 
 /// Answers a request, or says why not.
 pub(super) async fn respond(app: &App, request: Request, line: &mut Line) -> Result<Answer, ControlError> {
@@ -41,6 +41,11 @@ pub(super) async fn respond(app: &App, request: Request, line: &mut Line) -> Res
         auth::scope(&token, Scope::Read)?;
         let text = || answer::bytes_of(metrics::MEDIA, Body::from(app.metrics.text(&app.embedded)));
         return read_only(request.method(), text);
+    }
+    if request.uri().path() == "/openapi.json" {
+        line.of_route("/openapi.json");
+        auth::scope(&token, Scope::Read)?;
+        return read_only(request.method(), || answer::bytes_of("application/json", Body::from(openapi::text())));
     }
     let allowed = http::allowed(request.uri().path());
     if request.method() == Method::OPTIONS && !allowed.is_empty() {

@@ -32,6 +32,17 @@ async fn metrics_count_what_was_done() {
     assert!(bytes.parse::<u64>().unwrap() > 4_096);
 }
 
+#[tokio::test]
+async fn the_openapi_document_is_served() {
+    let server = Server::start();
+    let secret = server.token("reader", Scope::Read, &[]).await.secret;
+    let answer = send(server.by(&secret, "GET", "/openapi.json")).await;
+    assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/json")));
+    let document = answer.json();
+    assert_eq!(document["openapi"].as_str().map(|v| &v[..4]), Some("3.1."));
+    assert!(document["paths"]["/v1/agents"]["post"].is_object());
+}
+
 /// A log in memory.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
