@@ -109,6 +109,7 @@ impl Unread {
 impl Form {
     /// Of a request with at most so many bytes in its parts.
     async fn of(request: Request, most: usize) -> Result<Self, ControlError> {
+        body::check_encoding(request.headers())?;
         let unread = Unread::default();
         let meter = unread.clone();
         let (head, body) = request.into_parts();

@@ -121,7 +121,7 @@ fn own_paths() -> [(&'static str, Value); 4] {
             "responses": errors::with(&["400", "401", "403", "413", "500", "503", "504", "529"], success),
         }})
     };
-    let metrics = answers::content("text/plain", &json!({"type": "string"}));
+    let metrics = answers::content("application/openmetrics-text", &json!({"type": "string"}));
     let document = answers::json(&json!({"type": "object", "required": ["openapi", "info", "paths"]}));
     [
         ("/healthz", health("healthz", "Does the server run?", "ok")),
