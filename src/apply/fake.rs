@@ -136,6 +136,7 @@ impl Inner {
                     changed: true,
                     replayed: false,
                     moved: false,
+                    spec: None,
                 }
             }
             Request::Update(r) => self.bump(&r.at.id),
@@ -164,6 +165,7 @@ impl Inner {
             changed: true,
             replayed: false,
             moved: false,
+            spec: None,
         }
     }
 }

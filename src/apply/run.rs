@@ -96,7 +96,7 @@ impl<C: ControlPlane, B: Blobs> Job<'_, C, B> {
         if let Err(error) = self.uploads.send_for(action, &self.sender, self.blobs, &self.context).await {
             return (index, End::no_body(&error));
         }
-        let Prepared { request, key, spec } = prepared;
+        let Prepared { request, key } = prepared;
         // Memory contents may come back to what they were, and then the same change is due, and has the same
         // key, a second time. The comparison by path, not the key, is what keeps such a write from being
         // repeated, so one that was undone since is sent once more under a key of this Apply.
@@ -110,8 +110,8 @@ impl<C: ControlPlane, B: Blobs> Job<'_, C, B> {
             answer = self.send_as(action, key, request).await;
         }
         let end = match answer {
-            Ok(Response::Written(written)) => End::written(Some(written), spec),
-            Ok(Response::Done) => End::written(None, spec),
+            Ok(Response::Written(written)) => End::written(Some(written)),
+            Ok(Response::Done) => End::written(None),
             Ok(_) => End::refused(&unexpected(&action.operation)),
             Err(error) => End::refused(&error),
         };

@@ -64,6 +64,7 @@ pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
 
     let mut halves: Vec<Half> = Vec::with_capacity(documents.len());
     for (i, mut document) in documents.into_iter().enumerate() {
+        references::own_names(&mut document, &config.config.authoring_owner);
         let built = read.build(&mut document, &mut found);
         let unowned = modes::unowned(&document, today, &mut found);
         let refs = (kinds::def(document.address.kind).refs)(&built.spec);

@@ -8,7 +8,7 @@ use crate::desired::spec::is_given;
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::manifest::{Document, nearest};
-use crate::model::kinds::{Target, is_under};
+use crate::model::kinds::{Target, overlaps};
 use crate::model::{Address, Kind};
 
 /// A document with its canonical form.
@@ -87,13 +87,10 @@ fn by_agent<'a>(rows: &'a Rows<'a>, of: fn(Kind) -> bool) -> BTreeMap<String, Ve
 fn mount_overlap(rows: &Rows<'_>) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     for mounts in by_agent(rows, is_mount).values() {
-        for (i, one) in mounts.iter().enumerate() {
-            let Some(path) = text(one.spec, "mount_path") else { continue };
-            let other = mounts[..i].iter().find_map(|m| {
-                let other = text(m.spec, "mount_path")?;
-                (is_under(path, other) || is_under(other, path)).then_some((m, other))
-            });
-            if let Some((other, at)) = other {
+        let placed: Vec<_> = mounts.iter().filter_map(|m| Some((m, text(m.spec, "mount_path")?))).collect();
+        let before = overlaps(placed.iter().map(|(_, path)| *path));
+        for ((one, path), other) in placed.iter().zip(before) {
+            if let Some((other, at)) = other.map(|j| placed[j]) {
                 let message = format!("`{path}` overlaps `{at}`");
                 let d = Diagnostic::new(&code::MOUNT_OVERLAP, message)
                     .at(one.document.locate("/mount_path", false), one.document.address.to_string())

@@ -8,7 +8,7 @@ use super::*;
 use crate::diag::{Diagnostic, Diagnostics, LineIndex};
 use crate::manifest::{self, Form};
 use crate::model::tree::{Entry, FileSet};
-use crate::model::{Address, Digest};
+use crate::model::{Address, Digest, Kind};
 
 /// A project in memory.
 struct Files {
@@ -379,4 +379,23 @@ fn the_parts_of_instructions_know_their_lines() {
     let quoted = parts("Agent/b");
     assert_eq!((quoted[0].0, quoted[0].1, quoted[0].3), (0, 1, false));
     assert_eq!(quoted[1], (2, 1, "shared/q.md:1:1".into(), true));
+}
+
+#[test]
+fn an_own_resource_named_the_long_way_is_an_own_resource() {
+    let of = |reference: &str| {
+        yaml(&[
+            ("Agent", "b", "{model: m}"),
+            ("Agent", "x", &format!("{{model: m, multiagent: {{type: coordinator, agents: [{reference}]}}}}")),
+        ])
+        .resolve()
+    };
+    let (short, found) = of("b");
+    assert!(found.0.is_empty(), "{found:?}");
+    let (long, found) = of("'a:Agent/b'");
+    assert!(found.0.is_empty(), "{found:?}");
+    let spec = |d: &Option<Desired>| d.as_ref().unwrap().resources[&Address::new(Kind::Agent, "x")].spec.clone();
+    assert_eq!(spec(&short), spec(&long));
+    let (_, found) = of("'a:Agent/none'");
+    assert_eq!(found.0.iter().map(|d| d.code.code).collect::<Vec<_>>(), ["reference.dangling"]);
 }

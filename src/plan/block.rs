@@ -47,6 +47,11 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
             dangling.push(delta.address());
         }
     }
+    for delta in deltas.iter().filter(|d| !blocked.contains(d.address())) {
+        for r in delta.item.refs.iter().filter(|r| !delta.acts() || !delta.carries(r)) {
+            world.stands(delta, r, out);
+        }
+    }
     blocked.extend(spread(&dangling, users));
     let going = over.retired.iter().filter(|r| !r.superseded).map(|r| r.address).collect();
     let mut waits: BTreeMap<&Address, &Address> = BTreeMap::new();
@@ -179,17 +184,34 @@ impl World<'_> {
         false
     }
 
-    fn foreign(&self, delta: &Delta<'_>, r: &Ref, out: &mut Gathered) -> bool {
-        let key = r.target.key();
-        let address = delta.address();
+    /// The answer of the workspace about what is not ours.
+    fn found(&self, r: &Ref, key: &str) -> Option<&Resolved> {
         let by_content = match &r.selector {
             Selector::Content(content) => self.live.resolved.get(&format!("{key}@{content}")),
             _ => None,
         };
-        let found = by_content.or_else(|| self.live.resolved.get(&key)).or_else(|| {
+        by_content.or_else(|| self.live.resolved.get(key)).or_else(|| {
             let numbered = self.live.resolved.range(format!("{key}#")..);
             numbered.take_while(|(k, _)| k.starts_with(&format!("{key}#"))).map(|(_, v)| v).next()
-        });
+        })
+    }
+
+    /// Tells of a reference that is live and not sent again, and whose target went.
+    fn stands(&self, delta: &Delta<'_>, r: &Ref, out: &mut Gathered) {
+        let (address, key) = (delta.address(), r.target.key());
+        let gone = self.found(r, &key).is_some_and(|f| f.archived);
+        if gone && !matches!(r.target, Target::Own(_)) {
+            let message = format!("{address} still refers to {key}, which was archived since");
+            out.find(&codes::REFERENCE_ARCHIVED, Effect::Note, Some(address), message)
+                .fix("refer to one that is in use")
+                .at = Some(delta.item.place(r.field));
+        }
+    }
+
+    fn foreign(&self, delta: &Delta<'_>, r: &Ref, out: &mut Gathered) -> bool {
+        let key = r.target.key();
+        let address = delta.address();
+        let found = self.found(r, &key);
         let place = Some(delta.item.place(r.field));
         let there = found.filter(|f| f.id.is_some() && f.kind.is_none_or(|k| k == r.target.kind()));
         let Some(there) = there else {

@@ -44,6 +44,7 @@ pub use scope::Scope;
 pub use standing::SourceRelation;
 pub use types::*;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::desired::{Desired, Wanted};
@@ -134,12 +135,16 @@ impl Gathered {
         address: Option<&Address>,
         message: String,
     ) -> &mut Finding {
+        let cut = match bounded(&message) {
+            Cow::Owned(cut) => Some(cut),
+            Cow::Borrowed(_) => None,
+        };
         let at = self.findings.len();
         self.findings.push(Finding {
             code: code.code.to_owned(),
             effect,
             address: address.cloned(),
-            message: bounded(&message).into_owned(),
+            message: cut.unwrap_or(message),
             fix: None,
             at: None,
         });

@@ -211,7 +211,8 @@ pub enum Step {
         /// Live id; absent: of the store that this plan creates.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// The canonical form that is recorded as applied.
+        /// The canonical form that is applied once this is done; of it the paths that are put or deleted are
+        /// recorded, nothing else.
         spec: Arc<Value>,
         /// Fields not owned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -289,6 +290,14 @@ pub enum Precondition {
     Version {
         /// Integer version.
         version: u64,
+    },
+    /// The store has this version, and its memories are at this MemoryVersion (0 = none yet): memories move without
+    /// the store's version.
+    Store {
+        /// Integer version.
+        version: u64,
+        /// Number of the MemoryVersion.
+        memories: u64,
     },
     /// It is the version that the named action of this plan leaves.
     After {

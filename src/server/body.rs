@@ -18,7 +18,8 @@ use tempfile::SpooledTempFile;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::control::{ControlError, ErrorKind, http};
-use crate::diag::codes::{control, http as http_codes, server as codes};
+use crate::diag::codes::server as codes;
+use crate::diag::codes::{control, http as http_codes};
 use crate::model::Digest;
 use crate::server::App;
 

@@ -26,6 +26,7 @@ fn before(plan_digest: Digest) -> ApplyInfo {
         outcome: None,
         done: 0,
         lines: vec![],
+        specs: BTreeMap::new(),
     }
 }
 
@@ -138,8 +139,16 @@ async fn what_was_deleted_archived_or_given_up_since_is_stale() {
 
 #[tokio::test]
 async fn an_answer_from_the_record_that_moved_on_is_stale() {
-    let written =
-        Written { id: "agent_a".into(), version: 9, seq: 1, made: None, changed: true, replayed: true, moved: true };
+    let written = Written {
+        id: "agent_a".into(),
+        version: 9,
+        seq: 1,
+        made: None,
+        changed: true,
+        replayed: true,
+        moved: true,
+        spec: None,
+    };
     let fake = Fake::new().say("Agent/a#update", Say::Answer(Response::Written(written.clone())));
     let p = plan(vec![update("a", &[]), update("b", &["Agent/a#update"])]);
     let receipt = go(&p, &fake, &Files::default()).await.unwrap();
@@ -153,8 +162,16 @@ async fn an_answer_from_the_record_that_moved_on_is_stale() {
 
 #[tokio::test]
 async fn memories_that_came_back_to_what_they_were_are_written_again() {
-    let moved =
-        Written { id: "memstore_9".into(), version: 1, seq: 1, made: None, changed: true, replayed: true, moved: true };
+    let moved = Written {
+        id: "memstore_9".into(),
+        version: 1,
+        seq: 1,
+        made: None,
+        changed: true,
+        replayed: true,
+        moved: true,
+        spec: None,
+    };
     let answer = || Say::Answer(Response::Written(moved.clone()));
     let mut p = plan(vec![write_store(
         "s",

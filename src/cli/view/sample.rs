@@ -213,5 +213,6 @@ pub fn apply() -> crate::model::op::ApplyInfo {
         outcome: Some("partial".to_owned()),
         done: 0,
         lines: Vec::new(),
+        specs: std::collections::BTreeMap::new(),
     }
 }

@@ -4,7 +4,7 @@
 use crate::control::embedded::error::{Result, archived, not_found};
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{contents, digests, rights};
-use crate::model::op::{ActorKind, MemoryCreate, MemoryDelete, MemoryUpdate, Response, Written};
+use crate::model::op::{ActorKind, MemoryCreate, MemoryDelete, MemoryUpdate, Response};
 use crate::model::{Digest, Kind};
 use crate::store::resource::{Resource, State};
 use crate::store::{document, memory};
@@ -86,20 +86,10 @@ fn settle(tx: &Tx<'_>, r: &mut Resource) -> Result<()> {
 }
 
 fn effect(r: &Resource, id: String, path: &str, changed: bool) -> Effect {
-    let written = Written {
-        id,
-        version: r.version,
-        seq: r.authoring_seq(),
-        made: r.content_version.clone(),
-        changed,
-        replayed: false,
-        moved: false,
-    };
-    Effect {
-        response: Response::Written(written),
-        resource: Some(r.id.clone()),
-        fields: vec![format!("contents.{path}")],
-        spec: None,
-        changed,
+    let mut effect = Effect::of(r, r.content_version.clone(), changed, vec![format!("contents.{path}")]);
+    if let Response::Written(written) = &mut effect.response {
+        // It is the memory that is answered.
+        written.id = id;
     }
+    effect
 }

@@ -278,6 +278,13 @@ fn references_of_other_owners() {
     assert!(plan.findings.is_empty());
     assert_eq!(plan.ids.0["acme/legal:Skill/tone"], "skill_7");
     assert_eq!(plan.ids.0[&format!("acme/legal:Skill/tone@{content}")], "skver_1");
+    // one that is in use and is archived later is told of, and nothing else
+    let mut later = World::of(&desired);
+    later.live.resolved = world.live.resolved.clone();
+    later.live.resolved.get_mut("skill_7").unwrap().archived = true;
+    let told = later.plan(&desired);
+    assert_eq!(only(&told), ("plan.reference_archived", Effect::Note, "Agent/a".into()));
+    assert_eq!((told.actions.len(), told.applyable, exit_code(&told)), (0, true, 0));
     // another kind has that id
     world.live.resolved.get_mut("skill_7").unwrap().kind = Some(Kind::Agent);
     assert_eq!(codes(&world.plan(&desired)), ["plan.reference_missing"]);

@@ -131,6 +131,8 @@ fn users_go_before_what_they_use() {
     let plan = world.plan_with(&desired, &all);
     assert_eq!(ids(&plan), order);
     assert_eq!(plan.actions[4].depends_on, ["Agent/a#retire", "Agent/b#retire"]);
+    // memories move without the store's version
+    assert_eq!(plan.actions[3].precondition, Precondition::Store { version: 1, memories: 0 });
     // without bodies the layers alone are known
     let lean = crate::plan::plan(&none, &strip(&world), &all);
     assert_eq!(ids(&lean), order);

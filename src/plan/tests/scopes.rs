@@ -129,6 +129,19 @@ fn any_file_of_a_resource_names_it() {
 }
 
 #[test]
+fn the_project_folder_itself_is_all() {
+    let desired = mounted();
+    let world = World::new();
+    let all = world.plan_with(&desired, &options());
+    for path in [".", "./"] {
+        assert_eq!(ids(&world.plan_with(&desired, &scoped(&[path], &[], &[]))), ids(&all), "{path}");
+    }
+    let gone = World::of(&desired);
+    let nothing = Desired { resources: std::collections::BTreeMap::new(), ..mounted() };
+    assert_eq!(ids(&gone.plan_with(&nothing, &scoped(&["."], &[], &[]))).len(), desired.resources.len());
+}
+
+#[test]
 fn selectors_that_name_nothing() {
     let desired = mounted();
     let world = World::of(&desired);

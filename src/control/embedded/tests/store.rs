@@ -299,7 +299,9 @@ fn one_that_lets_nobody_read_is_waited_for_too() {
     let path = ws.path();
     drop(ws.embedded);
     let other = rusqlite::Connection::open(&path).unwrap();
-    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version = 1; COMMIT").unwrap();
+    other
+        .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE workspace SET id = id; COMMIT")
+        .unwrap();
     assert_eq!(code(&path), "store.locked");
     let other = std::sync::Mutex::new(Some(other));
     let on_wait = std::sync::Arc::new(move || drop(other.lock().unwrap().take()));
