@@ -132,6 +132,7 @@ impl Stand {
         match request {
             Request::Claim(_)
             | Request::Release(_)
+            | Request::HandOver(_)
             | Request::Transfer(_)
             | Request::Protect(_)
             | Request::Record(_) => self.applied,
