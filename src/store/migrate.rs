@@ -12,8 +12,9 @@ pub(super) const APPLICATION_ID: u32 = 0x636b_6675;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_workspace.sql"),
     include_str!("migrations/0002_old_answers.sql"),
-    include_str!("migrations/0003_tokens.sql"),
-    include_str!("migrations/0004_memory_versions_and_files.sql"),
+    include_str!("migrations/0003_journal.sql"),
+    include_str!("migrations/0004_tokens.sql"),
+    include_str!("migrations/0005_memory_versions_and_files.sql"),
 ];
 
 /// The schema that this program writes.
@@ -98,13 +99,13 @@ mod tests {
         let mut conn = Connection::open_in_memory().unwrap();
         conn.execute_batch("CREATE TABLE migration (number INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT")
             .unwrap();
-        for (number, text) in (1..).zip(&MIGRATIONS[..3]) {
+        for (number, text) in (1..).zip(&MIGRATIONS[..4]) {
             conn.execute_batch(text).unwrap();
             let row = params![number, Digest::of(text.as_bytes())];
             conn.execute("INSERT INTO migration (number, checksum) VALUES (?1, ?2)", row).unwrap();
         }
         conn.execute_batch(BEFORE).unwrap();
-        conn.pragma_update(None, "user_version", 3).unwrap();
+        conn.pragma_update(None, "user_version", 4).unwrap();
         migrate(&mut conn).unwrap();
         let mut rows = conn
             .prepare(

@@ -66,9 +66,10 @@ fn sweep(tx: &Tx<'_>) -> Result<()> {
 }
 
 fn effect(id: String) -> Effect {
-    let resource = Some(id.clone());
-    let written = Written { id, version: 1, seq: 0, made: None, changed: true, replayed: false, moved: false };
-    Effect { response: Response::Written(written), resource, fields: Vec::new(), spec: None, changed: true }
+    let about = id.clone();
+    let (made, spec, replayed, moved) = (None, None, false, false);
+    let written = Written { id, version: 1, seq: 0, made, changed: true, replayed, moved, spec };
+    Effect::beside(Response::Written(written), about, true)
 }
 
 fn expiry(now: &str, seconds: u64) -> Result<String> {
