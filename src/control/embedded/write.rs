@@ -286,6 +286,7 @@ fn present(tx: &Tx<'_>, request: &Request) -> Result<Option<Resource>> {
         Request::MemoryCreate(r) => &r.id,
         Request::MemoryUpdate(r) => &r.id,
         Request::MemoryDelete(r) => &r.id,
+        Request::MemoryVersionRedact(r) => &r.id,
         Request::Claim(r) => &r.at.at.id,
         Request::Release(r) => &r.at.id,
         Request::HandOver(r) => &r.at.at.id,
@@ -311,9 +312,12 @@ fn may_act(tx: &Tx<'_>, request: &Request, present: Option<&Resource>) -> Result
             Ok(())
         }
         // These compare the owner themselves.
-        Request::Claim(_) | Request::Release(_) | Request::Transfer(_) | Request::Protect(_) | Request::Record(_) => {
-            Ok(())
-        }
+        Request::Claim(_)
+        | Request::Release(_)
+        | Request::HandOver(_)
+        | Request::Transfer(_)
+        | Request::Protect(_)
+        | Request::Record(_) => Ok(()),
         _ => rights::right(tx, r).map(drop),
     }
 }

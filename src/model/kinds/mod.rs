@@ -231,6 +231,7 @@ pub mod rules;
 pub mod schema;
 mod shape;
 pub mod skill;
+pub mod wire;
 
 /// Every kind, sorted by name.
 pub static KINDS: [&KindDef; 7] = [
