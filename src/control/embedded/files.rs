@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::control::embedded::error::{Result, invalid, not_found, refused};
-use crate::control::embedded::write::{Effect, Stand, Tx};
+use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{Clock, paging, publish};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;

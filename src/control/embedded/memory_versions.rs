@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::control::embedded::error::{Result, invalid, not_found, refused};
-use crate::control::embedded::write::{Effect, Stand, Tx};
+use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{memories, paging, rights};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;

@@ -286,7 +286,6 @@ fn present(tx: &Tx<'_>, request: &Request) -> Result<Option<Resource>> {
         Request::MemoryCreate(r) => &r.id,
         Request::MemoryUpdate(r) => &r.id,
         Request::MemoryDelete(r) => &r.id,
-        Request::MemoryVersionRedact(r) => &r.id,
         Request::Claim(r) => &r.at.at.id,
         Request::Release(r) => &r.at.id,
         Request::HandOver(r) => &r.at.at.id,
