@@ -6,7 +6,6 @@ use crate::apply::step::StepError;
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::chain::Chain;
 use crate::diag::{Code, bounded, codes};
-use crate::model::Digest;
 use crate::model::op::{ReceiptLine, Written};
 use crate::plan::{Action, Plan};
 use crate::receipt::{FORMAT, Outcome, Receipt};
@@ -24,24 +23,23 @@ pub(crate) struct End {
     pub(crate) outcome: &'static str,
     pub(crate) error: Option<String>,
     pub(crate) written: Option<Written>,
-    pub(crate) spec: Option<Digest>,
     /// The workspace could not be reached, after all retries: nothing else need be tried.
     pub(crate) lost: bool,
 }
 
 impl End {
     fn not(outcome: &'static str, error: String) -> Self {
-        Self { outcome, error: Some(error), written: None, spec: None, lost: false }
+        Self { outcome, error: Some(error), written: None, lost: false }
     }
 
     /// It was written, or had been by an earlier run. `None`: the operation answers nothing.
-    pub(crate) fn written(written: Option<Written>, spec: Option<Digest>) -> Self {
+    pub(crate) fn written(written: Option<Written>) -> Self {
         match written {
             Some(w) if w.replayed && w.moved => {
                 let text = format!("this plan did it before, and it moved on since: it has version {} now", w.version);
                 Self { written: Some(w), ..Self::not(STALE, with_code(&text, codes::apply::MOVED_SINCE.code)) }
             }
-            written => Self { outcome: DONE, error: None, written, spec, lost: false },
+            written => Self { outcome: DONE, error: None, written, lost: false },
         }
     }
 
@@ -94,7 +92,7 @@ impl End {
     /// A person stopped the apply before; or, where `lost` names an action, the workspace went away.
     pub(crate) fn not_started(lost: Option<&Action>) -> Self {
         let error = lost.map(|a| format!("the workspace could not be reached any more, see {}", a.id));
-        Self { outcome: NOT_STARTED, error, written: None, spec: None, lost: false }
+        Self { outcome: NOT_STARTED, error, written: None, lost: false }
     }
 
     /// The line of the receipt.
@@ -107,7 +105,7 @@ impl End {
             id: written.map(|w| w.id.clone()),
             version: written.map(|w| w.version),
             made: written.and_then(|w| w.made.clone()),
-            spec: self.spec,
+            spec: written.and_then(|w| w.spec),
             error: self.error.clone(),
         }
     }

@@ -47,17 +47,22 @@ pub(crate) async fn run<C: ControlPlane, B: Blobs>(
     }
 }
 
-/// Does all that this owner has in the workspace come from this very plan?
+/// The most Applies that are answered at once.
+const APPLIES: u32 = 1_000;
+
+/// Does all that this owner has in the workspace come from this very plan? With more Applies than can be seen at
+/// once it does not: nobody breaks off one plan as often.
 pub(crate) async fn only_of_this_plan<C: ControlPlane>(
     plan: &Plan,
     sender: &Sender<'_, C>,
     context: &Context,
 ) -> Result<bool, ControlError> {
-    let request = Request::ApplyList(ApplyList { owner: Some(plan.owner.clone()), page: None, limit: None });
+    let request = Request::ApplyList(ApplyList { owner: Some(plan.owner.clone()), page: None, limit: Some(APPLIES) });
     let Response::Applies(applies) = sender.send(context, request).await? else {
         return Err(unexpected("applies.list"));
     };
-    Ok(!applies.data.is_empty() && applies.data.iter().all(|a| a.plan_digest == plan.digest))
+    let all_seen = !applies.data.is_empty() && applies.data.len() < APPLIES as usize;
+    Ok(all_seen && applies.data.iter().all(|a| a.plan_digest == plan.digest))
 }
 
 impl<C: ControlPlane, B: Blobs> Job<'_, C, B> {
@@ -96,7 +101,7 @@ impl<C: ControlPlane, B: Blobs> Job<'_, C, B> {
         if let Err(error) = self.uploads.send_for(action, &self.sender, self.blobs, &self.context).await {
             return (index, End::no_body(&error));
         }
-        let Prepared { request, key, spec } = prepared;
+        let Prepared { request, key } = prepared;
         // Memory contents may come back to what they were, and then the same change is due, and has the same
         // key, a second time. The comparison by path, not the key, is what keeps such a write from being
         // repeated, so one that was undone since is sent once more under a key of this Apply.
@@ -110,8 +115,8 @@ impl<C: ControlPlane, B: Blobs> Job<'_, C, B> {
             answer = self.send_as(action, key, request).await;
         }
         let end = match answer {
-            Ok(Response::Written(written)) => End::written(Some(written), spec),
-            Ok(Response::Done) => End::written(None, spec),
+            Ok(Response::Written(written)) => End::written(Some(written)),
+            Ok(Response::Done) => End::written(None),
             Ok(_) => End::refused(&unexpected(&action.operation)),
             Err(error) => End::refused(&error),
         };

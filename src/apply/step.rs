@@ -46,8 +46,6 @@ pub(crate) struct Prepared {
     pub(crate) request: Request,
     /// Its idempotency key.
     pub(crate) key: String,
-    /// Digest of what is applied with it, as the workspace names it in its own line.
-    pub(crate) spec: Option<Digest>,
 }
 
 /// Whose keys: a restore draws a new epoch, so it never meets the old ones.
@@ -108,7 +106,9 @@ impl Known {
 
     fn version(&self, precondition: &Precondition) -> Result<u64, StepError> {
         match precondition {
-            Precondition::Version { version } | Precondition::Authoring { version, .. } => Ok(*version),
+            Precondition::Version { version }
+            | Precondition::Store { version, .. }
+            | Precondition::Authoring { version, .. } => Ok(*version),
             Precondition::After { action } => Ok(self.after(action)?.version),
             _ => Err(StepError::Unfit("precondition")),
         }
@@ -129,23 +129,23 @@ impl Known {
 
 /// Makes the request of an action.
 pub(crate) fn prepare(action: &Action, known: &Known, scope: &KeyScope<'_>) -> Result<Prepared, StepError> {
-    let (request, sent, spec) = match (&action.step, &action.address) {
+    let (request, sent) = match (&action.step, &action.address) {
         (Step::Policy { policy }, _) => {
             let Precondition::OwnerSeq { seq } = &action.precondition else {
                 return Err(StepError::Unfit("precondition"));
             };
             let r = SetPolicy { owner: scope.owner.clone(), seq: *seq, policy: policy.clone() };
             let sent = value(&r);
-            (Request::SetPolicy(r), sent, None)
+            (Request::SetPolicy(r), sent)
         }
         (step, Some(address)) => on_resource(step, address, &action.precondition, known)?,
         (_, None) => return Err(StepError::Unfit("address")),
     };
     let key = scope.key(action.address.as_ref(), &action.operation, &sent);
-    Ok(Prepared { request, key, spec })
+    Ok(Prepared { request, key })
 }
 
-type Parts = (Request, Value, Option<Digest>);
+type Parts = (Request, Value);
 
 fn on_resource(step: &Step, address: &Address, precondition: &Precondition, known: &Known) -> Result<Parts, StepError> {
     let kind = address.kind;
@@ -158,18 +158,16 @@ fn on_resource(step: &Step, address: &Address, precondition: &Precondition, know
             let only: BTreeSet<String> = fields.iter().cloned().collect();
             let body = (kinds::def(kind).to_wire)(spec, &known.ids, Some(&only)).map_err(StepError::Missing)?;
             let applied = applied(spec, unowned);
-            let digest = applied.digest(kind);
             let r = Update { kind, at: at(id)?, body, applied: Some(applied) };
             let sent = value(&r);
-            (Request::Update(r), sent, Some(digest))
+            (Request::Update(r), sent)
         }
         Step::Publish { id, spec, unowned, content } => {
             let id = known.id(id.as_ref(), address)?;
             let applied = applied(spec, unowned);
-            let digest = applied.digest(kind);
             let r = Publish { kind, at: at(&id)?, content: content_of(content), applied: Some(applied) };
             let sent = value(&r);
-            (Request::Publish(r), sent, Some(digest))
+            (Request::Publish(r), sent)
         }
         Step::WriteContents { id, spec, unowned, puts, deletes } => {
             let expect = match precondition {
@@ -182,7 +180,6 @@ fn on_resource(step: &Step, address: &Address, precondition: &Precondition, know
                 _ => return Err(StepError::Unfit("precondition")),
             };
             let applied = applied(spec, unowned);
-            let digest = applied.digest(kind);
             let r = WriteContents {
                 id: known.id(id.as_ref(), address)?,
                 expect,
@@ -191,24 +188,27 @@ fn on_resource(step: &Step, address: &Address, precondition: &Precondition, know
                 applied: Some(applied),
             };
             let sent = value(&r);
-            (Request::WriteContents(r), sent, Some(digest))
+            (Request::WriteContents(r), sent)
         }
         Step::Protect { id, on } => {
             let r = Protect { at: known.authoring(id, precondition)?, protected: *on };
             let sent = value(&r);
-            (Request::Protect(r), sent, None)
+            (Request::Protect(r), sent)
         }
         Step::Retire { id } => {
-            let r = RetireOf { kind, at: at(id)? };
+            let memory_version = match precondition {
+                Precondition::Store { memories, .. } => Some(*memories),
+                _ => None,
+            };
+            let r = RetireOf { kind, at: at(id)?, memory_version };
             let sent = value(&r);
-            (retire(kind, r), sent, None)
+            (retire(kind, r), sent)
         }
         Step::Record { id, spec, unowned } => {
             let applied = applied(spec, unowned);
-            let digest = applied.digest(kind);
             let r = Record { at: known.authoring(id, precondition)?, applied };
             let sent = value(&r);
-            (Request::Record(r), sent, Some(digest))
+            (Request::Record(r), sent)
         }
         Step::Policy { .. } => return Err(StepError::Unfit("address")),
     })
@@ -226,7 +226,6 @@ fn create(step: &Step, address: &Address, precondition: &Precondition, known: &K
     let body = (kinds::def(address.kind).to_wire)(spec, &known.ids, None).map_err(StepError::Missing)?;
     let kind = address.kind;
     let applied = applied(spec, unowned);
-    let digest = applied.digest(kind);
     let r = Create {
         kind,
         body,
@@ -236,7 +235,7 @@ fn create(step: &Step, address: &Address, precondition: &Precondition, known: &K
         replaces,
     };
     let sent = value(&r);
-    Ok((Request::Create(r), sent, Some(digest)))
+    Ok((Request::Create(r), sent))
 }
 
 fn retire(kind: Kind, at: RetireOf) -> Request {

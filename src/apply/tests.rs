@@ -53,6 +53,7 @@ pub(crate) fn plan(actions: Vec<Action>) -> Plan {
         notes: Notes::default(),
         applyable: true,
         complete: true,
+        seal: None,
     }
 }
 
@@ -331,10 +332,15 @@ async fn a_step_without_an_id_or_with_another_precondition_fails_alone() {
 async fn retire_uses_the_verb_of_the_kind() {
     let step = Step::Retire { id: "agent_a".into() };
     let archive = action("Agent/a", Verb::Retire, "agents.archive", step, Precondition::Version { version: 2 }, &[]);
+    let step = Step::Retire { id: "memstore_s".into() };
+    let with_memories = Precondition::Store { version: 2, memories: 7 };
+    let store = action("MemoryStore/s", Verb::Retire, "memory_stores.archive", step, with_memories, &[]);
     let fake = Fake::new();
-    go(&plan(vec![archive, retire("x", &[])]), &fake, &Files::default()).await.unwrap();
+    go(&plan(vec![archive, store, retire("x", &[])]), &fake, &Files::default()).await.unwrap();
     let Request::Archive(r) = fake.sent("Agent/a#retire").1 else { panic!() };
-    assert_eq!((r.kind, r.at.version), (Kind::Agent, Some(2)));
+    assert_eq!((r.kind, r.at.version, r.memory_version), (Kind::Agent, Some(2), None));
+    let Request::Archive(r) = fake.sent("MemoryStore/s#retire").1 else { panic!() };
+    assert_eq!((r.kind, r.at.version, r.memory_version), (Kind::MemoryStore, Some(2), Some(7)));
     assert!(matches!(fake.sent("Skill/x#retire").1, Request::Delete(_)));
 }
 

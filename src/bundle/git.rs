@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use git2::{ConfigLevel, ErrorCode, Oid, Repository, StatusOptions};
 
-use crate::bundle::remote;
+use crate::bundle::{remote, special};
 use crate::model::op::Source;
 
 /// `git add --intent-to-add`: a name without content.
@@ -52,6 +52,10 @@ impl Git {
     /// The check-out that a folder (in canonical form) lies in.
     pub(crate) fn find(folder: &Path) -> Option<Self> {
         folder.ancestors().filter(|a| a.join(".git").symlink_metadata().is_ok()).find_map(|top| {
+            if let Some(path) = special::first(top) {
+                let path = path.strip_prefix(top).unwrap_or(&path).display();
+                return Some(Self::unread(top, format!("`{path}` is no regular file")));
+            }
             let repository = match Repository::open(top) {
                 Ok(r) if r.workdir().and_then(|w| w.canonicalize().ok()).as_deref() != Some(top) => {
                     Err("its working tree is another folder".to_owned())
@@ -63,6 +67,19 @@ impl Git {
             };
             Some(Self { top: top.to_owned(), repository, index: OnceLock::new(), with_cr: Mutex::new(BTreeMap::new()) })
         })
+    }
+
+    fn unread(top: &Path, why: String) -> Self {
+        let (index, with_cr) = (OnceLock::new(), Mutex::new(BTreeMap::new()));
+        Self { top: top.to_owned(), repository: Err(why), index, with_cr }
+    }
+
+    /// Does it ignore a path? `None`: the path is not in it, or the repository cannot be read.
+    pub(crate) fn ignores(&self, path: &Path) -> Option<bool> {
+        let repository = self.repository.as_ref().ok()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let real = path.parent().and_then(|p| p.canonicalize().ok()).unwrap_or_else(|| path.to_owned());
+        let inside = real.starts_with(&self.top) || path.starts_with(&self.top);
+        inside.then(|| repository.is_path_ignored(path).unwrap_or(false))
     }
 
     /// The top level, in canonical form.

@@ -24,6 +24,7 @@ mod paths;
 mod project;
 mod remote;
 mod rules;
+mod special;
 #[cfg(test)]
 mod tests;
 mod walk;

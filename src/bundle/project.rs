@@ -149,6 +149,12 @@ impl Project {
         }
     }
 
+    /// Does Git ignore a path, which may lie anywhere? `None`: it is in no check-out of this project that can be
+    /// read.
+    pub fn git_ignores(&self, path: &Path) -> Option<bool> {
+        self.git.as_ref()?.ignores(path)
+    }
+
     /// How the commit that is checked out stands to another one: equal, greater (it came after), less (the other
     /// came after it). `None`: it cannot be told (no Git, a shallow clone, branches apart).
     pub fn stands_to(&self, commit: &str) -> Option<std::cmp::Ordering> {

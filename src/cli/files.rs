@@ -87,6 +87,7 @@ pub fn normalize(path: &Path) -> PathBuf {
 pub fn scope_argument(text: &str, cwd: &Path, project: &Path) -> String {
     let path = normalize(&cwd.join(text));
     match path.strip_prefix(project) {
+        Ok(inside) if inside.as_os_str().is_empty() && !text.is_empty() => ".".to_owned(),
         Ok(inside) if path.exists() && !inside.as_os_str().is_empty() => {
             let parts: Vec<_> = inside.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
             parts.join("/")

@@ -22,13 +22,16 @@ pub fn writes_over_the_limit_are_errors() {
 /// which is safe: every effect is one transaction, and the next run goes on from what is done.
 pub fn stop_on_interrupt(printer: Arc<Printer>) -> watch::Receiver<bool> {
     let (stop, stopped) = watch::channel(false);
+    // Heard from here on: one that comes between two waits is not lost.
+    let heard = Interrupts::listen();
     tokio::spawn(async move {
-        if !interrupted().await {
+        let Ok(mut heard) = heard else { return };
+        if !heard.next().await {
             return;
         }
         printer.err("Stopping: what is in flight finishes. Once more stops at once.");
         let _ = stop.send(true);
-        if interrupted().await {
+        if heard.next().await {
             printer.err("Stopped. Run the same command again: it does only the rest.");
             leave(Exit::Interrupted);
         }
@@ -36,24 +39,49 @@ pub fn stop_on_interrupt(printer: Arc<Printer>) -> watch::Receiver<bool> {
     stopped
 }
 
-/// Waits for the next signal that asks to stop; false where none can be heard.
+/// The signals that ask to stop.
 #[cfg(unix)]
-async fn interrupted() -> bool {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut hang_up)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup())) else {
-        return tokio::signal::ctrl_c().await.is_ok();
-    };
-    tokio::select! {
-        heard = tokio::signal::ctrl_c() => heard.is_ok(),
-        heard = terminate.recv() => heard.is_some(),
-        heard = hang_up.recv() => heard.is_some(),
+struct Interrupts {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Interrupts {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next; false where no more can come.
+    async fn next(&mut self) -> bool {
+        tokio::select! {
+            heard = self.interrupt.recv() => heard.is_some(),
+            heard = self.terminate.recv() => heard.is_some(),
+            heard = self.hang_up.recv() => heard.is_some(),
+        }
     }
 }
 
-/// Waits for the next Ctrl-C; false where none can be heard.
-#[cfg(not(unix))]
-async fn interrupted() -> bool {
-    tokio::signal::ctrl_c().await.is_ok()
+/// Ctrl-C.
+#[cfg(windows)]
+struct Interrupts(tokio::signal::windows::CtrlC);
+
+#[cfg(windows)]
+impl Interrupts {
+    fn listen() -> std::io::Result<Self> {
+        tokio::signal::windows::ctrl_c().map(Self)
+    }
+
+    /// Waits for the next; false where no more can come.
+    async fn next(&mut self) -> bool {
+        self.0.recv().await.is_some()
+    }
 }
 
 #[expect(clippy::exit, reason = "a second Ctrl-C waits for nothing")]

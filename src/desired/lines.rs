@@ -99,6 +99,30 @@ fn is_address(pattern: &str) -> bool {
     kind.parse::<Kind>().is_ok() && !name.is_empty() && name.chars().all(allowed)
 }
 
+/// Where a chain of lines leads; what was followed once is known for all that is on the way.
+fn end_of<'a>(
+    start: &'a Address,
+    declared: &BTreeMap<Address, crate::diag::Location>,
+    next: &BTreeMap<&'a Address, &'a Address>,
+    ends: &mut BTreeMap<&'a Address, &'a Address>,
+) -> &'a Address {
+    let (mut end, mut way) = (start, Vec::new());
+    while let Some(to) = next.get(end).filter(|_| !declared.contains_key(end)) {
+        if let Some(known) = ends.get(end) {
+            end = known;
+            break;
+        }
+        // A circle ends where it began.
+        ends.insert(end, end);
+        way.push(end);
+        end = to;
+    }
+    for address in way {
+        ends.insert(address, end);
+    }
+    end
+}
+
 /// `moved:` lines lead, over one another if need be, to something declared.
 pub(super) fn moved(
     c: &ConfigDocument,
@@ -107,6 +131,11 @@ pub(super) fn moved(
     found: &mut Diagnostics,
 ) {
     let lines = &c.config.moved;
+    let mut next: BTreeMap<&Address, &Address> = BTreeMap::new();
+    for line in lines {
+        next.entry(&line.from).or_insert(&line.to);
+    }
+    let mut ends: BTreeMap<&Address, &Address> = BTreeMap::new();
     let mut from: BTreeSet<&Address> = BTreeSet::new();
     for (i, line) in lines.iter().enumerate() {
         let mut say = |message: String, key: &str| {
@@ -123,13 +152,7 @@ pub(super) fn moved(
         if declared.contains_key(&line.from) {
             say(format!("{} is still declared", line.from), "from");
         }
-        let mut end = &line.to;
-        for _ in 0..lines.len() {
-            match lines.iter().find(|l| l.from == *end) {
-                Some(next) if !declared.contains_key(end) => end = &next.to,
-                _ => break,
-            }
-        }
+        let end = end_of(&line.to, declared, &next, &mut ends);
         if known.lacks(end) {
             let names = declared.keys().filter(|a| a.kind == end.kind).map(|a| a.name.as_str());
             let near = nearest(&end.name, names).map(|n| format!(", did you mean {}/{n}?", end.kind));

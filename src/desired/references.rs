@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics, Location};
 use crate::manifest::{ConfigDocument, Document, Unread, nearest};
-use crate::model::Address;
 use crate::model::kinds::{Ref, Target};
+use crate::model::{Address, Owner};
 
 /// From so many findings on no name is suggested.
 const MAX_SUGGESTED: usize = 200;
@@ -55,6 +55,33 @@ pub(super) fn check(d: &Document, refs: &[Ref], known: Known<'_>, config: &Confi
             }
             Target::Own(_) | Target::Foreign(..) => {}
         }
+    }
+}
+
+/// Fields of authored forms that hold references.
+const HOLDERS: [&str; 6] = ["agent", "file_tree", "memory_store", "multiagent", "owner", "skills"];
+
+/// Own resources may be named the long way, `OWNER:KIND/NAME`; from here on they are named as the others are, so
+/// that every rule, order and digest sees one and the same reference.
+pub(super) fn own_names(d: &mut Document, me: &Owner) {
+    let Value::Object(spec) = &mut d.spec else { return };
+    let me = format!("{me}:");
+    for (_, value) in spec.iter_mut().filter(|(field, _)| HOLDERS.contains(&field.as_str())) {
+        shorten(value, &me);
+    }
+}
+
+fn shorten(value: &mut Value, me: &str) {
+    match value {
+        Value::String(text) => {
+            let own = text.strip_prefix(me).and_then(|rest| rest.parse::<Address>().ok());
+            if let Some(address) = own {
+                *text = address.name;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|v| shorten(v, me)),
+        Value::Object(map) => map.values_mut().for_each(|v| shorten(v, me)),
+        _ => {}
     }
 }
 

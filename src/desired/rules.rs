@@ -1,5 +1,6 @@
 //! Rules over more than one resource: one row each, with an id that its message shows.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use crate::desired::spec::is_given;
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::manifest::{Document, nearest};
-use crate::model::kinds::{Target, is_under};
+use crate::model::kinds::{self, Target, overlaps};
 use crate::model::{Address, Kind};
 
 /// A document with its canonical form.
@@ -32,6 +33,7 @@ pub struct Rule {
 /// Every rule. `unique-names` speaks while addresses are collected, before there are rows.
 pub static RULES: &[Rule] = &[
     Rule { id: "unique-names", doc: "An address is declared once.", check: |_| Vec::new() },
+    Rule { id: "unique-shown-names", doc: "Environments have different names.", check: shown_names },
     Rule {
         id: "mount-overlap",
         doc: "Mount paths of one agent do not overlap, over both kinds of mounts.",
@@ -84,16 +86,33 @@ fn by_agent<'a>(rows: &'a Rows<'a>, of: fn(Kind) -> bool) -> BTreeMap<String, Ve
     out
 }
 
+fn shown_names(rows: &Rows<'_>) -> Vec<Diagnostic> {
+    let mut first: BTreeMap<(Kind, &str), &Row<'_>> = BTreeMap::new();
+    let mut out = Vec::new();
+    for (address, row) in rows.iter().filter(|(a, row)| kinds::def(a.kind).unique_name && !row.is_doubtful("name")) {
+        let Some(name) = text(row.spec, "name") else { continue };
+        match first.entry((address.kind, name)) {
+            Entry::Vacant(entry) => drop(entry.insert(row)),
+            Entry::Occupied(entry) => {
+                let before = entry.get();
+                let message = format!("{address} and {} are both named `{name}`", before.document.address);
+                let d = Diagnostic::new(&code::NAME_TWICE, message)
+                    .at(row.document.locate("/name", false), "again here")
+                    .at(before.document.locate("/name", false), "first here");
+                out.push(d);
+            }
+        }
+    }
+    out
+}
+
 fn mount_overlap(rows: &Rows<'_>) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     for mounts in by_agent(rows, is_mount).values() {
-        for (i, one) in mounts.iter().enumerate() {
-            let Some(path) = text(one.spec, "mount_path") else { continue };
-            let other = mounts[..i].iter().find_map(|m| {
-                let other = text(m.spec, "mount_path")?;
-                (is_under(path, other) || is_under(other, path)).then_some((m, other))
-            });
-            if let Some((other, at)) = other {
+        let placed: Vec<_> = mounts.iter().filter_map(|m| Some((m, text(m.spec, "mount_path")?))).collect();
+        let before = overlaps(placed.iter().map(|(_, path)| *path));
+        for ((one, path), other) in placed.iter().zip(before) {
+            if let Some((other, at)) = other.map(|j| placed[j]) {
                 let message = format!("`{path}` overlaps `{at}`");
                 let d = Diagnostic::new(&code::MOUNT_OVERLAP, message)
                     .at(one.document.locate("/mount_path", false), one.document.address.to_string())

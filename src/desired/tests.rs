@@ -8,7 +8,7 @@ use super::*;
 use crate::diag::{Diagnostic, Diagnostics, LineIndex};
 use crate::manifest::{self, Form};
 use crate::model::tree::{Entry, FileSet};
-use crate::model::{Address, Digest};
+use crate::model::{Address, Digest, Kind};
 
 /// A project in memory.
 struct Files {
@@ -207,7 +207,10 @@ fn instructions_are_joined_by_a_blank_line() {
     let a =
         yaml(&[("Agent", "a", "{model: m, preamble: [p.md], instructions: [One, {file: x/y.md}]}")]).wanted("Agent/a");
     assert_eq!(a.spec["instructions"], "text of p.md\n\nOne\n\ntext of x/y.md");
-    assert_eq!((&*a.places["instructions"].file, a.places["instructions"].line), ("a.yaml", 5));
+    assert_eq!(
+        (&*a.places.get("instructions").unwrap().file, a.places.get("instructions").unwrap().line),
+        ("a.yaml", 5)
+    );
 }
 
 #[test]
@@ -315,6 +318,9 @@ fn rules_over_resources() {
     };
     let two = format!("{}{}", mount("x", "mount_path: /m"), mount("y", "mount_path: /m/n"));
     assert_eq!(rule(with("{}", &two)), ["desired.mount_overlap mount-overlap"]);
+    let named =
+        yaml(&[("Environment", "e", "{name: Y}"), ("Environment", "f", "{name: Y}"), ("Environment", "g", "{}")]);
+    assert_eq!(rule(named), ["desired.name_twice unique-shown-names"]);
     let beside = format!("{}{}", mount("x", "mount_path: /m"), mount("y", "mount_path: /mn"));
     assert_eq!(rule(with("{}", &beside)), NONE);
     let nine: String = (0..9).map(|i| mount(&format!("m{i}"), &format!("mount_path: /m{i}"))).collect();
@@ -379,4 +385,23 @@ fn the_parts_of_instructions_know_their_lines() {
     let quoted = parts("Agent/b");
     assert_eq!((quoted[0].0, quoted[0].1, quoted[0].3), (0, 1, false));
     assert_eq!(quoted[1], (2, 1, "shared/q.md:1:1".into(), true));
+}
+
+#[test]
+fn an_own_resource_named_the_long_way_is_an_own_resource() {
+    let of = |reference: &str| {
+        yaml(&[
+            ("Agent", "b", "{model: m}"),
+            ("Agent", "x", &format!("{{model: m, multiagent: {{type: coordinator, agents: [{reference}]}}}}")),
+        ])
+        .resolve()
+    };
+    let (short, found) = of("b");
+    assert!(found.0.is_empty(), "{found:?}");
+    let (long, found) = of("'a:Agent/b'");
+    assert!(found.0.is_empty(), "{found:?}");
+    let spec = |d: &Option<Desired>| d.as_ref().unwrap().resources[&Address::new(Kind::Agent, "x")].spec.clone();
+    assert_eq!(spec(&short), spec(&long));
+    let (_, found) = of("'a:Agent/none'");
+    assert_eq!(found.0.iter().map(|d| d.code.code).collect::<Vec<_>>(), ["desired.dangling"]);
 }

@@ -43,7 +43,8 @@ impl ConfigDocument {
 pub fn config(index: &LineIndex) -> (Option<ConfigDocument>, Diagnostics) {
     let mut found = Diagnostics::default();
     let Some(start) = text::check(index, &mut found) else { return (None, found) };
-    for doc in yaml::documents(index, start..index.text().len()) {
+    let mut documents = yaml::documents(index, start..index.text().len());
+    for doc in documents.by_ref() {
         let Some(root) = doc.root else {
             // Perhaps the configuration: nothing can be said of the project without it.
             found.extend(doc.diagnostics);
@@ -52,6 +53,7 @@ pub fn config(index: &LineIndex) -> (Option<ConfigDocument>, Diagnostics) {
         if root.value("kind").and_then(Node::as_str) == Some("Config") {
             found.extend(doc.diagnostics);
             let config = read(index, &root, &mut found);
+            only_one(index, &root, documents, &mut found);
             return (config, found);
         }
         if root.value("authoring_owner").is_some() || root.value("apiVersion").is_none() {
@@ -65,8 +67,18 @@ pub fn config(index: &LineIndex) -> (Option<ConfigDocument>, Diagnostics) {
     (None, found)
 }
 
+fn only_one(index: &LineIndex, first: &Node, rest: impl Iterator<Item = yaml::Doc>, found: &mut Diagnostics) {
+    let at = |root: &Node| index.locate(root.value("kind").map_or(root.span.clone(), Node::place));
+    for root in rest.filter_map(|doc| doc.root) {
+        if root.value("kind").and_then(Node::as_str) == Some("Config") {
+            let d = Diagnostic::new(&code::CONFIG_TWICE, "this project has a Config already");
+            found.push(d.at(at(&root), "again here").at(at(first), "first here"));
+        }
+    }
+}
+
 /// Lists whose lines are taken out one by one, once they are done. What stays when the last one goes is null, and
-/// means none.
+/// means none; their types say so to the schema.
 const LINES: [&str; 5] = ["moved", "removed", "adopt", "accept", "allow_secret_names"];
 
 fn read(index: &LineIndex, root: &Node, found: &mut Diagnostics) -> Option<ConfigDocument> {
@@ -138,5 +150,90 @@ fn collect(node: &Node, pointer: &str, places: &mut BTreeMap<String, Range<usize
             }
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// A configuration with every key that may be left out, and no null.
+    fn whole() -> Value {
+        json!({
+            "apiVersion": API_VERSION, "kind": "Config", "authoring_owner": "acme/x", "requires": ">=0.1",
+            "root": ".", "default_target": "a",
+            "discover": {"manifests": ["*.yaml"], "agents": ["a/*"], "skills": ["s/*"], "exclude": ["x"]},
+            "targets": {"a": {"kind": "embedded", "path": "a.db"},
+                "b": {"kind": "checkfu", "url": "https://x", "token": {"env": "T"}}},
+            "policy": {"max_retire": 1, "max_retire_percent": 1, "on_drift": "hold", "outside_writes": "refuse",
+                "protect": ["Agent/*"]},
+            "moved": [{"from": "Agent/a", "to": "Agent/b"}],
+            "removed": [{"address": "Agent/c", "to": "acme/y", "keep": false}],
+            "adopt": [{"address": "Agent/d", "target": "a", "id": "agent_1"}],
+            "accept": [{"address": "Agent/e", "live": format!("sha256:{}", "0".repeat(64)), "take": "file",
+                "reason": "r"}],
+            "allow_secret_names": ["s"],
+        })
+    }
+
+    /// Where every value is, by JSON pointer.
+    fn pointers(value: &Value, at: &str, out: &mut Vec<String>) {
+        let below: Vec<(String, &Value)> = match value {
+            Value::Object(map) => map.iter().map(|(k, v)| (format!("{at}/{k}"), v)).collect(),
+            Value::Array(items) => items.iter().enumerate().map(|(i, v)| (format!("{at}/{i}"), v)).collect(),
+            _ => Vec::new(),
+        };
+        for (pointer, value) in below {
+            out.push(pointer.clone());
+            pointers(value, &pointer, out);
+        }
+    }
+
+    /// Does the parser take it, and does the published schema?
+    fn taken(value: &Value) -> (bool, bool) {
+        let text = value.to_string();
+        let (document, found) = config(&LineIndex::new("checkfu.yaml", text.as_str()));
+        let schema = jsonschema::draft202012::new(&schemars::schema_for!(Config).to_value()).unwrap();
+        (document.is_some() && !found.has_errors(), schema.is_valid(value))
+    }
+
+    #[test]
+    fn schema_and_parser_agree_on_what_is_null_or_left_out() {
+        let whole = whole();
+        assert_eq!(taken(&whole), (true, true));
+        let mut at = Vec::new();
+        pointers(&whole, "", &mut at);
+        let mut nulls = Vec::new();
+        for pointer in at {
+            let mut null = whole.clone();
+            *null.pointer_mut(&pointer).unwrap() = Value::Null;
+            let (parser, schema) = taken(&null);
+            assert_eq!(parser, schema, "{pointer}: null");
+            nulls.extend(parser.then(|| pointer.clone()));
+            let (parent, key) = pointer.rsplit_once('/').unwrap();
+            let mut without = whole.clone();
+            if let Some(map) = without.pointer_mut(parent).and_then(Value::as_object_mut) {
+                map.remove(key);
+                let (parser, schema) = taken(&without);
+                assert_eq!(parser, schema, "{pointer}: left out");
+            }
+        }
+        nulls.sort();
+        let mut lines = LINES.map(|key| format!("/{key}"));
+        lines.sort();
+        assert_eq!(nulls, lines);
+    }
+
+    #[test]
+    fn every_key_of_the_schema_is_in_the_example() {
+        let schema = schemars::schema_for!(Config).to_value();
+        let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+        let whole = whole();
+        assert!(names.iter().all(|n| whole.get(n.as_str()).is_some()), "{names:?}");
+        for of in ["Discover", "Policy", "Removed", "Adopt", "Accept", "Moved"] {
+            let keys = schema["$defs"][of]["properties"].as_object().unwrap().keys();
+            assert!(keys.clone().all(|k| whole.to_string().contains(&format!("\"{k}\":"))), "{of}");
+        }
     }
 }

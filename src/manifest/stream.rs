@@ -33,8 +33,10 @@ enum Said {
 
 pub(super) fn read(index: &LineIndex, start: usize, form: Form, out: &mut Parsed) {
     let content = &index.text()[start..];
-    // Most YAML in a repository is not ours; a file that never says so is not even parsed.
-    if !content.contains("apiVersion") && !content.contains("checkfu") {
+    // Most YAML in a repository is not ours; a file that never says so is not even parsed. One that has lost its
+    // `apiVersion` still has what every resource has.
+    let looks_ours = content.contains("kind") && content.contains("spec");
+    if !content.contains("apiVersion") && !content.contains("checkfu") && !looks_ours {
         return;
     }
     let shared = Arc::new(index.clone());

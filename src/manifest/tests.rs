@@ -45,6 +45,13 @@ fn other_yaml_is_left_alone() {
 }
 
 #[test]
+fn a_resource_that_lost_its_version_is_told() {
+    let text = "kind: MemoryStore\nmetadata: {name: a}\nspec: {}\n";
+    assert_eq!(yaml(text).len(), 1, "{:?}", yaml(text));
+    assert!(yaml("kind: Deployment\nspec: {}\n").is_empty());
+}
+
+#[test]
 fn near_versions_and_kinds_are_errors() {
     let with = |version: &str, kind: &str| {
         yaml(&format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n"))
@@ -208,6 +215,7 @@ fn configuration() {
         Vec::<String>::new()
     );
     assert_eq!(bad("authoring_owner: a\nroot:\n"), ["manifest.null 4:1"]);
+    assert_eq!(bad(&format!("authoring_owner: a\n---\n{head}authoring_owner: b\n")), ["manifest.config_twice 6:7"]);
     assert_eq!(
         read("").1,
         ["manifest.config_missing 1:1 apiVersion: checkfu.com/v1\nkind: Config\nauthoring_owner: …"]

@@ -20,6 +20,7 @@ pub struct Config {
     pub authoring_owner: Owner,
     /// The versions of checkfu that may read this project, as a semver requirement (`>=0.1`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub requires: Option<String>,
     /// How far up paths may reach, relative to this file; at most the Git top level. Default `.`.
     #[serde(default = "dot")]
@@ -32,24 +33,30 @@ pub struct Config {
     pub targets: BTreeMap<String, Target>,
     /// The target that is used when none is named. Default: `local`, or the only one there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub default_target: Option<String>,
     /// What the plan refuses and holds.
     #[serde(default)]
     pub policy: Policy,
     /// Addresses that changed.
     #[serde(default)]
+    #[schemars(with = "Option<Vec<Moved>>")]
     pub moved: Vec<Moved>,
     /// Resources that are meant to go.
     #[serde(default)]
+    #[schemars(with = "Option<Vec<Removed>>")]
     pub removed: Vec<Removed>,
     /// Unowned live resources that this project takes.
     #[serde(default)]
+    #[schemars(with = "Option<Vec<Adopt>>")]
     pub adopt: Vec<Adopt>,
     /// Decisions about conflicts.
     #[serde(default)]
+    #[schemars(with = "Option<Vec<Accept>>")]
     pub accept: Vec<Accept>,
     /// Files in bundles whose names look like secrets and are meant, as paths relative to this file.
     #[serde(default)]
+    #[schemars(with = "Option<Vec<String>>")]
     pub allow_secret_names: Vec<String>,
 }
 
@@ -203,6 +210,7 @@ pub struct Removed {
     pub address: String,
     /// Leave it live for this owner to take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Owner")]
     pub to: Option<Owner>,
     /// Leave it live and own it no more. Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -217,6 +225,7 @@ pub struct Adopt {
     pub address: Address,
     /// The target it lives in. Default: every target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub target: Option<String>,
     /// Its live id.
     pub id: String,

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::desired::Desired;
 use crate::live::Live;
 use crate::model::kinds::{Change, Retire, Selector, Target};
+use crate::model::op::Summary;
 use crate::model::{Address, Digest, Kind};
 use crate::plan::compare::{Delta, FieldDelta, Outcome, State};
 use crate::plan::item::{Item, Users};
@@ -20,7 +21,8 @@ use crate::plan::{
 
 /// An action before its edges are known.
 pub(super) struct Draft {
-    pub(super) action: Action,
+    /// Boxed: sorting moves the drafts, and a large plan is not to be held twice meanwhile.
+    pub(super) action: Box<Action>,
     /// Among ready actions, lower goes first.
     pub(super) rank: Rank,
     /// Ids of actions that must be done before.
@@ -78,7 +80,7 @@ impl Chain<'_> {
             digest: Digest::from_bytes([0; 32]),
             about,
         };
-        self.drafts.push(Draft { action, rank, needs });
+        self.drafts.push(Draft { action: Box::new(action), rank, needs });
     }
 }
 
@@ -182,14 +184,12 @@ impl Building<'_> {
         let publish = delta.fields.iter().any(|f| f.sent().is_some() && f.field.change == Change::Publish);
         let writes = delta.memories.as_ref().filter(|m| m.writes());
         if !fields.is_empty() {
-            let spec = if publish || writes.is_some() { before_publish(delta, &done) } else { done.clone() };
+            let later = publish || delta.memories.is_some();
+            let spec = if later { before_publish(delta, &done) } else { done.clone() };
             update(chain, &summary.id, summary.version, spec, fields);
         }
         if publish {
             self.publish(chain, &summary.id, summary.version, done.clone());
-        }
-        if let Some(memories) = writes {
-            self.write_contents(chain, memories, Some(summary.id.clone()), done.clone());
         }
         let authoring = || Precondition::Authoring { version: summary.version, seq: summary.seq };
         // What only the record knows, such as the mode of a memory, is sent with the rest and has no action of its own.
@@ -197,14 +197,23 @@ impl Building<'_> {
             let known = |f: &FieldDelta<'_>| f.field.change == Change::Record && f.sent().is_some();
             first.action.about.changes.extend(changes::fields(delta, known));
         }
-        if chain.drafts.is_empty() && settles(delta) {
+        // A write of memories records the paths that it writes and nothing else, so the rest is recorded before it.
+        let alone = chain.drafts.is_empty() && settles(delta);
+        if alone || delta.memories.as_ref().is_some_and(|m| m.settle) {
+            let spec = match &delta.memories {
+                Some(memories) => with_contents(done.clone(), memories.settled.clone()),
+                None => done.clone(),
+            };
             let unowned = delta.item.wanted.unowned.clone();
-            let step = Step::Record { id: summary.id.clone(), spec: done, unowned };
+            let step = Step::Record { id: summary.id.clone(), spec, unowned };
             let moved = delta.fields.iter().any(|f| f.field.change == Change::Record && f.sent().is_some());
             let reason = if moved { "known to the authoring record alone" } else { "file and live agree already" };
-            let changes = changes::fields(delta, |f| f.outcome != Outcome::Held);
+            let changes = changes::fields(delta, |f| alone && f.outcome != Outcome::Held);
             let about = About { changes, ..about(delta, reason) };
             chain.push(Verb::Record, "authoring.record".to_owned(), step, authoring(), Rank::Pointer, about);
+        }
+        if let Some(memories) = writes {
+            self.write_contents(chain, memories, Some(summary.id.clone()), done);
         }
         if let Some(on) = delta.protect {
             let verb = if on { Verb::Protect } else { Verb::Unprotect };
@@ -351,12 +360,22 @@ fn retirement(r: &Retired<'_>, reason: &str) -> Draft {
         verb: Verb::Retire,
         operation: format!("{}.{verb}", def.plural),
         step: Step::Retire { id: r.live.summary.id.clone() },
-        precondition: Precondition::Version { version: r.live.summary.version },
+        precondition: all_of(&r.live.summary),
         depends_on: Vec::new(),
         digest: Digest::from_bytes([0; 32]),
         about,
     };
-    Draft { action, rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() }
+    Draft { action: Box::new(action), rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() }
+}
+
+/// What a retirement takes away is what was planned: of a store its memories too.
+fn all_of(summary: &Summary) -> Precondition {
+    let version = summary.version;
+    if summary.kind != Kind::MemoryStore {
+        return Precondition::Version { version };
+    }
+    let memories = summary.content_version.as_ref().and_then(|n| n.parse().ok()).unwrap_or(0);
+    Precondition::Store { version, memories }
 }
 
 fn about(delta: &Delta<'_>, reason: &str) -> About {
@@ -376,6 +395,11 @@ pub(super) fn shown_name(item: &Item<'_>) -> String {
 
 fn content_of(item: &Item<'_>) -> Option<Content> {
     let (files, root) = item.wanted.content.as_ref()?;
+    let sent = item.spec.get("content").and_then(Value::as_str);
+    if let Some(digest) = sent.and_then(|c| c.parse().ok()).filter(|d| *d != files.digest) {
+        // Not owned, so it stays as it is live. The workspace holds these files.
+        return Some(Content { digest, root: root.clone(), entries: item.body()?.entries.clone() });
+    }
     Some(Content { digest: files.digest, root: root.clone(), entries: files.entries.clone() })
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::model::kinds::is_under;
+use crate::model::kinds::{is_under, is_unowned};
 use crate::model::op::{ActorKind, MemoryInfo};
 use crate::model::{Digest, Owner};
 use crate::plan::item::Item;
@@ -21,7 +21,10 @@ pub(super) struct Memories {
     pub(super) expect: BTreeMap<String, Option<Digest>>,
     /// `contents` to be recorded as applied: a kept file keeps its old entry.
     pub(super) recorded: Map<String, Value>,
-    /// Does `recorded` differ from what is recorded now?
+    /// `contents` to be recorded before anything is written: as `recorded`, and the paths that are written as
+    /// they were applied before. The workspace records those itself, path by path.
+    pub(super) settled: Map<String, Value>,
+    /// Does `settled` differ from what is recorded now?
     pub(super) settle: bool,
     /// Memories of others that stay.
     pub(super) kept: u32,
@@ -109,8 +112,15 @@ pub(super) fn compare(item: &Item<'_>, me: &Owner) -> Option<Memories> {
     for path in out.puts.iter().chain(&out.deletes) {
         out.expect.insert(path.clone(), live.get(path.as_str()).copied());
     }
-    let before = body.applied.spec.get("contents").and_then(Value::as_object);
-    out.settle = before.map_or(!out.recorded.is_empty(), |b| *b != out.recorded);
+    let before = body.applied.spec.get("contents").and_then(Value::as_object).cloned().unwrap_or_default();
+    out.settled.clone_from(&out.recorded);
+    for path in out.expect.keys() {
+        match before.get(path) {
+            Some(had) => drop(out.settled.insert(path.clone(), had.clone())),
+            None => drop(out.settled.remove(path)),
+        }
+    }
+    out.settle = out.settled != before;
     out.files = file_changes(item, &out, &live, &infos, me);
     Some(out)
 }
@@ -135,9 +145,9 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
 
 fn decide(item: &Item<'_>, applied_spec: &Value, p: &Path<'_>, out: &mut Memories) {
     let named = format!("contents.{}", p.at);
-    let mode = if item.wanted.seeded.contains(&named) {
+    let mode = if is_unowned(&item.wanted.seeded, &named) {
         Some(Mode::Seed)
-    } else if item.wanted.unowned.contains(&named) {
+    } else if is_unowned(&item.wanted.unowned, &named) {
         Some(Mode::Ignore)
     } else {
         mode_at(&item.spec, p.at)

@@ -90,7 +90,11 @@ pub(super) struct Named<'a> {
 
 impl<'a> Named<'a> {
     pub(super) fn all(texts: &'a [String]) -> Vec<Self> {
-        let plain = texts.iter().map(|t| t.strip_prefix("./").unwrap_or(t));
+        let plain = texts.iter().map(|t| match t.strip_prefix("./") {
+            Some("") => ".",
+            Some(rest) => rest,
+            None => t,
+        });
         plain.map(|text| Self { text, pattern: Pattern::new(text) }).collect()
     }
 
@@ -99,9 +103,15 @@ impl<'a> Named<'a> {
         self.address(&wanted.address) || self.file(&wanted.at.file) || self.content(wanted)
     }
 
+    /// The folder of the project itself, `.`: all there is.
+    fn is_all(&self) -> bool {
+        self.text == "."
+    }
+
     /// An inline mount lives in its agent and goes where that goes.
     pub(super) fn address(&self, address: &Address) -> bool {
-        self.pattern.matches(&address.to_string())
+        self.is_all()
+            || self.pattern.matches(&address.to_string())
             || host(address).is_some_and(|agent| self.pattern.matches(&agent.to_string()))
     }
 

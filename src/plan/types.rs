@@ -55,6 +55,10 @@ pub struct Plan {
     pub complete: bool,
     /// [`crate::plan::digest`] of it.
     pub digest: Digest,
+    /// Only in a file: the digest of everything else in it, also of what no approval depends on. [`crate::plan::write`]
+    /// sets it, and [`crate::plan::read`] takes it off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<Digest>,
 }
 
 /// Which workspace a plan was made for. Another one refuses it.
@@ -211,7 +215,8 @@ pub enum Step {
         /// Live id; absent: of the store that this plan creates.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// The canonical form that is recorded as applied.
+        /// The canonical form that is applied once this is done; of it the paths that are put or deleted are
+        /// recorded, nothing else.
         spec: Arc<Value>,
         /// Fields not owned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -289,6 +294,14 @@ pub enum Precondition {
     Version {
         /// Integer version.
         version: u64,
+    },
+    /// The store has this version, and its memories are at this MemoryVersion (0 = none yet): memories move without
+    /// the store's version.
+    Store {
+        /// Integer version.
+        version: u64,
+        /// Number of the MemoryVersion.
+        memories: u64,
     },
     /// It is the version that the named action of this plan leaves.
     After {

@@ -1,5 +1,7 @@
 //! Applies and their receipt lines.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::model::op::{ApplyBegin, ApplyInfo, ReceiptLine};
@@ -22,6 +24,7 @@ fn read(r: &Row<'_>) -> rusqlite::Result<ApplyInfo> {
         outcome: r.get(7)?,
         done: r.get(8)?,
         lines: Vec::new(),
+        specs: BTreeMap::new(),
     })
 }
 
@@ -46,6 +49,12 @@ pub(crate) fn end(conn: &Conn, id: &str, outcome: &str, at: &str) -> Result<()> 
 pub(crate) fn state(conn: &Conn, id: &str) -> Result<Option<(Owner, bool)>> {
     let mut statement = conn.prepare_cached("SELECT owner, ended_at IS NOT NULL FROM apply WHERE id = ?1")?;
     Ok(statement.query_row([id], |r| Ok((r.get(0)?, r.get(1)?))).optional()?)
+}
+
+/// Notes that an Apply has written something; `false` when that is known already.
+pub(crate) fn note_write(conn: &Conn, id: &str) -> Result<bool> {
+    let done = conn.prepare_cached("UPDATE apply SET wrote = 1 WHERE id = ?1 AND wrote = 0")?.execute([id])?;
+    Ok(done > 0)
 }
 
 /// The newest Apply of an owner that has not ended and began after every one that has.

@@ -24,6 +24,12 @@ pub(crate) fn get(conn: &Conn, digest: Digest) -> Result<Value> {
     Ok(statement.query_row([digest], |r| r.get::<_, Json<Value>>(0))?.0)
 }
 
+/// A document, if it is held.
+pub(crate) fn find(conn: &Conn, digest: Digest) -> Result<Option<Value>> {
+    let mut statement = conn.prepare_cached("SELECT json FROM document WHERE digest = ?1")?;
+    Ok(statement.query_row([digest], |r| r.get::<_, Json<Value>>(0)).optional()?.map(|j| j.0))
+}
+
 /// Keeps the entries of a file set.
 pub(crate) fn put_entries(conn: &Conn, digest: Digest, entries: &[Entry]) -> Result<()> {
     conn.prepare_cached("INSERT INTO file_set (digest, entries) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?

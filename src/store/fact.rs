@@ -7,7 +7,8 @@ use crate::model::op::Fact;
 use crate::store::sql::Json;
 use crate::store::{Conn, Result};
 
-const COLUMNS: &str = "seq, at, operation, actor, actor_kind, owner, apply, resource, break_glass, fields, version";
+const COLUMNS: &str = "seq, at, operation, actor, actor_kind, owner, apply, resource, break_glass, fields, version, \
+     from_version, address, made, before, after, to_owner, to_address";
 
 fn read(r: &Row<'_>) -> rusqlite::Result<Fact> {
     Ok(Fact {
@@ -22,6 +23,13 @@ fn read(r: &Row<'_>) -> rusqlite::Result<Fact> {
         break_glass: r.get(8)?,
         fields: r.get::<_, Json<Vec<String>>>(9)?.0,
         version: r.get(10)?,
+        from_version: r.get(11)?,
+        address: r.get(12)?,
+        made: r.get(13)?,
+        before: r.get(14)?,
+        after: r.get(15)?,
+        to_owner: r.get(16)?,
+        to_address: r.get(17)?,
     })
 }
 
@@ -32,11 +40,8 @@ pub(crate) fn next(conn: &Conn) -> Result<u64> {
 
 /// Adds a fact under its number.
 pub(crate) fn add(conn: &Conn, f: &Fact) -> Result<()> {
-    conn.prepare_cached(
-        "INSERT INTO fact (seq, at, operation, actor, actor_kind, owner, apply, resource, break_glass, fields, version) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-    )?
-    .execute(params![
+    let marks = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18";
+    conn.prepare_cached(&format!("INSERT INTO fact ({COLUMNS}) VALUES ({marks})"))?.execute(params![
         f.seq,
         f.at,
         f.operation,
@@ -47,7 +52,14 @@ pub(crate) fn add(conn: &Conn, f: &Fact) -> Result<()> {
         f.resource,
         f.break_glass,
         Json(&f.fields),
-        f.version
+        f.version,
+        f.from_version,
+        f.address,
+        f.made,
+        f.before,
+        f.after,
+        f.to_owner,
+        f.to_address
     ])?;
     Ok(())
 }

@@ -12,8 +12,9 @@ pub(super) const APPLICATION_ID: u32 = 0x636b_6675;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_workspace.sql"),
     include_str!("migrations/0002_old_answers.sql"),
-    include_str!("migrations/0003_tokens.sql"),
-    include_str!("migrations/0004_memory_versions_and_files.sql"),
+    include_str!("migrations/0003_journal.sql"),
+    include_str!("migrations/0004_tokens.sql"),
+    include_str!("migrations/0005_memory_versions_and_files.sql"),
 ];
 
 /// The schema that this program writes.

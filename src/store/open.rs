@@ -1,6 +1,7 @@
 //! Opens and makes the file. A kill at any point of making it leaves no database, or a good one. One that cannot be
 //! written is opened to be read, and stays as it is to the last byte.
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -229,7 +230,7 @@ fn immutable(path: &Path) -> PathBuf {
             b'/' | b':' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
                 uri.push(char::from(*byte));
             }
-            other => uri.push_str(&format!("%{other:02x}")),
+            other => drop(write!(uri, "%{other:02x}")),
         }
     }
     PathBuf::from(uri + "?immutable=1")

@@ -15,7 +15,7 @@ use crate::store::{Conn, Result};
 pub(crate) struct Record {
     /// The policy last applied.
     pub(crate) policy: Option<Policy>,
-    /// Where its last Apply came from.
+    /// Where the last Apply that changed something came from.
     pub(crate) source: Option<Source>,
     /// Digests undone by a rollback.
     pub(crate) undone: BTreeMap<Address, Digest>,
@@ -55,6 +55,16 @@ pub(crate) fn put(conn: &Conn, owner: &Owner, record: &Record) -> Result<()> {
         record.seq,
         record.digest
     ])?;
+    Ok(())
+}
+
+/// Takes over the source of an Apply of this owner.
+pub(crate) fn take_source(conn: &Conn, apply: &str) -> Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO owner (owner, source, undone, seq) SELECT owner, source, '{}', 0 FROM apply WHERE id = ?1 \
+         ON CONFLICT (owner) DO UPDATE SET source = excluded.source",
+    )?
+    .execute([apply])?;
     Ok(())
 }
 

@@ -271,13 +271,21 @@ pub(crate) fn set_live_digest(conn: &Conn, id: &str, digest: Digest) -> Result<(
     Ok(())
 }
 
-/// Notes the last retired id at an address.
-pub(crate) fn put_retired(conn: &Conn, owner: &Owner, address: &Address, id: &str) -> Result<()> {
+/// Notes the last retired id at an address, and the audit fact that tells of it.
+pub(crate) fn put_retired(conn: &Conn, owner: &Owner, address: &Address, id: &str, fact: u64) -> Result<()> {
     conn.prepare_cached(
-        "INSERT INTO retired (owner, address, id) VALUES (?1, ?2, ?3) ON CONFLICT (owner, address) DO UPDATE SET id = ?3",
+        "INSERT INTO retired (owner, address, id, fact) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (owner, address) DO UPDATE SET id = ?3, fact = ?4",
     )?
-    .execute(params![owner, address, id])?;
+    .execute(params![owner, address, id, fact])?;
     Ok(())
+}
+
+/// The owner and the address that an id left last; none where another id left that address since.
+pub(crate) fn left(conn: &Conn, id: &str) -> Result<Option<(Owner, Address)>> {
+    let mut statement =
+        conn.prepare_cached("SELECT owner, address FROM retired WHERE id = ?1 ORDER BY fact DESC, address LIMIT 1")?;
+    Ok(statement.query_row([id], |r| Ok((r.get(0)?, r.get(1)?))).optional()?)
 }
 
 /// The last retired id at an address.

@@ -31,7 +31,7 @@ fn content() -> op::ContentOf {
 /// One request of each variant that is about a kind.
 fn of_kind(kind: Kind) -> Vec<Request> {
     let get = || op::GetOf { kind, id: "none".to_owned(), version: None };
-    let retire = || op::RetireOf { kind, at: at() };
+    let retire = || op::RetireOf { kind, at: at(), memory_version: None };
     let version = || op::VersionOf { kind, id: "none".to_owned(), version: "1".to_owned() };
     vec![
         Request::Create(op::Create {

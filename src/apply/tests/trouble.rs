@@ -26,6 +26,7 @@ fn before(plan_digest: Digest) -> ApplyInfo {
         outcome: None,
         done: 0,
         lines: vec![],
+        specs: BTreeMap::new(),
     }
 }
 
@@ -40,8 +41,18 @@ async fn a_plan_for_a_new_workspace_needs_one_where_the_owner_has_nothing() {
     // What is there comes from this very plan, broken off: go on.
     let same = used().applied_before(before(p.digest));
     assert!(go(&p, &same, &Files::default()).await.is_ok());
-    let other = used().applied_before(before(p.digest)).applied_before(before(Digest::of(b"other")));
-    assert!(matches!(go(&p, &other, &Files::default()).await, Err(ApplyError::OtherWorkspace { .. })));
+    // Another one before it, however long ago; or more of them than can be seen.
+    let again = |mut fake: Fake, times: u32| {
+        for _ in 0..times {
+            fake = fake.applied_before(before(p.digest));
+        }
+        fake
+    };
+    let other = || used().applied_before(before(Digest::of(b"other")));
+    for fake in [again(other(), 1), again(other(), 30), again(other(), 1_000)] {
+        assert!(matches!(go(&p, &fake, &Files::default()).await, Err(ApplyError::OtherWorkspace { .. })));
+    }
+    assert!(go(&p, &again(used(), 30), &Files::default()).await.is_ok());
 }
 
 #[tokio::test]
@@ -138,8 +149,16 @@ async fn what_was_deleted_archived_or_given_up_since_is_stale() {
 
 #[tokio::test]
 async fn an_answer_from_the_record_that_moved_on_is_stale() {
-    let written =
-        Written { id: "agent_a".into(), version: 9, seq: 1, made: None, changed: true, replayed: true, moved: true };
+    let written = Written {
+        id: "agent_a".into(),
+        version: 9,
+        seq: 1,
+        made: None,
+        changed: true,
+        replayed: true,
+        moved: true,
+        spec: None,
+    };
     let fake = Fake::new().say("Agent/a#update", Say::Answer(Response::Written(written.clone())));
     let p = plan(vec![update("a", &[]), update("b", &["Agent/a#update"])]);
     let receipt = go(&p, &fake, &Files::default()).await.unwrap();
@@ -153,8 +172,16 @@ async fn an_answer_from_the_record_that_moved_on_is_stale() {
 
 #[tokio::test]
 async fn memories_that_came_back_to_what_they_were_are_written_again() {
-    let moved =
-        Written { id: "memstore_9".into(), version: 1, seq: 1, made: None, changed: true, replayed: true, moved: true };
+    let moved = Written {
+        id: "memstore_9".into(),
+        version: 1,
+        seq: 1,
+        made: None,
+        changed: true,
+        replayed: true,
+        moved: true,
+        spec: None,
+    };
     let answer = || Say::Answer(Response::Written(moved.clone()));
     let mut p = plan(vec![write_store(
         "s",

@@ -186,3 +186,42 @@ fn the_root_reaches_up_to_the_top_level() {
     assert!(matches!(Project::open(plain.path(), "..", None), Err(BundleError::RootTooHigh { .. })));
     assert_eq!(Project::open(&plain.at("none"), ".", None).unwrap_err().code().code, "bundle.folder");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_in_a_repository_is_not_waited_for() {
+    let fifo = |path: &std::path::Path| {
+        let _ = std::fs::remove_file(path);
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    for at in ["config", "HEAD", "index", "packed-refs", "info/exclude", "refs/heads/x", "objects/info/alternates"] {
+        let dir = Dir::repository();
+        dir.write("checkfu.yaml", "").write("agents/a.md", "").commit();
+        let path = dir.path().join(".git").join(at);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fifo(&path);
+        let project = dir.open();
+        let (_, told) = project.discover(&crate::model::config::Discover::default());
+        assert!(messages(&told).contains(&format!("`.git/{at}` is no regular file")), "{at}: {}", messages(&told));
+        assert_eq!(project.source(), Source::default());
+    }
+    let dir = Dir::repository();
+    std::fs::remove_dir_all(dir.path().join(".git")).unwrap();
+    fifo(&dir.path().join(".git"));
+    assert_eq!(dir.open().source(), Source::default());
+    // A work tree of another repository: its own folder and the shared one are looked at.
+    fifo(&dir.path().join(".git"));
+    std::fs::remove_file(dir.path().join(".git")).unwrap();
+    for (name, commondir) in [("own", None), ("shared", Some("../shared"))] {
+        let own = dir.path().join("own");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::create_dir_all(dir.path().join("shared")).unwrap();
+        std::fs::write(dir.path().join(".git"), "gitdir: own\n").unwrap();
+        if let Some(text) = commondir {
+            std::fs::remove_file(own.join("config")).unwrap();
+            std::fs::write(own.join("commondir"), text).unwrap();
+        }
+        fifo(&dir.path().join(name).join("config"));
+        assert!(crate::bundle::special::first(dir.path()).unwrap().ends_with("config"), "{name}");
+    }
+}

@@ -75,7 +75,7 @@ fn project(run: &Run, checks: &mut Vec<CheckDoc>) -> Result<(), Failure> {
             return Ok(());
         }
     };
-    checks.push(ignored(&dir, &place));
+    checks.push(ignored(&loaded, &place));
     checks.push(folder(&place));
     match place.open_existing(&run.printer) {
         Err(failure) => checks.push(of_failure("target", &failure)),
@@ -113,24 +113,14 @@ fn git(loaded: &Loaded) -> CheckDoc {
 }
 
 /// A workspace inside the repository must not be committed.
-fn ignored(dir: &Path, place: &Place) -> CheckDoc {
+fn ignored(loaded: &Loaded, place: &Place) -> CheckDoc {
     let name = "ignored";
-    let Ok(repository) = git2::Repository::discover(dir) else { return good(name, "no Git repository") };
-    let inside = repository.workdir().and_then(|w| std::fs::canonicalize(w).ok());
-    let real = place.path.parent().and_then(|p| std::fs::canonicalize(p).ok()).unwrap_or_else(|| place.path.clone());
-    match inside {
-        Some(top) if real.starts_with(&top) || place.path.starts_with(&top) => {
-            if repository.is_path_ignored(&place.path).unwrap_or(false) {
-                good(name, format!("Git ignores {}", place.written))
-            } else {
-                bad(
-                    name,
-                    format!("Git does not ignore {}", place.written),
-                    Some("add .checkfu/ to .gitignore".to_owned()),
-                )
-            }
+    match loaded.project.git_ignores(&place.path) {
+        Some(true) => good(name, format!("Git ignores {}", place.written)),
+        Some(false) => {
+            bad(name, format!("Git does not ignore {}", place.written), Some("add .checkfu/ to .gitignore".to_owned()))
         }
-        _ => good(name, "the workspace is outside the repository"),
+        None => good(name, "the workspace is in no Git repository"),
     }
 }
 

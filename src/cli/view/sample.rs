@@ -45,6 +45,7 @@ pub fn empty() -> Plan {
         notes: Notes { unchanged: 12, ..Notes::default() },
         applyable: true,
         complete: true,
+        seal: None,
         digest: Digest::of(b"plan"),
     }
 }
@@ -213,5 +214,6 @@ pub fn apply() -> crate::model::op::ApplyInfo {
         outcome: Some("partial".to_owned()),
         done: 0,
         lines: Vec::new(),
+        specs: std::collections::BTreeMap::new(),
     }
 }

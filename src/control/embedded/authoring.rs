@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::control::embedded::error::{Result, conflict, invalid, owned_elsewhere, owner_required, stale};
+use crate::control::embedded::error::{Result, archived, conflict, invalid, owned_elsewhere, owner_required, stale};
 use crate::control::embedded::rights;
-use crate::control::embedded::write::{Effect, Tx};
+use crate::control::embedded::write::{Effect, Stand, Tx};
 use crate::control::embedded::{digests, update};
 use crate::model::config::Policy;
 use crate::model::kinds::Applied;
 use crate::model::op::{Authoring, Claim, Protect, Record, Response, SetPolicy, Transfer, Written};
-use crate::model::{Address, Owner};
+use crate::model::{Address, Digest, Owner};
 use crate::store::resource::{self, Resource, State};
 use crate::store::{owner, resource as rows};
 
@@ -24,7 +24,7 @@ pub(super) fn claim(tx: &Tx<'_>, request: &Claim) -> Result<Effect> {
         return Err(owned_elsewhere(&r));
     }
     if r.state != State::Live {
-        return Err(crate::control::embedded::error::archived(&r));
+        return Err(archived(&r));
     }
     free(tx, me, &request.claim.address, &r)?;
     r.owner = Some(me.clone());
@@ -86,7 +86,7 @@ fn as_seen_by(tx: &Tx<'_>, r: &Resource, to: &Owner) -> Result<Applied> {
 
 /// Sets or clears `authoring.protected`.
 pub(super) fn protect(tx: &Tx<'_>, request: &Protect) -> Result<Effect> {
-    let mut r = mine(tx, &request.at)?;
+    let mut r = mine_and_live(tx, &request.at)?;
     let changed = r.protected != request.protected;
     r.protected = request.protected;
     finish(tx, r, changed)
@@ -94,7 +94,7 @@ pub(super) fn protect(tx: &Tx<'_>, request: &Protect) -> Result<Effect> {
 
 /// Sets what is applied; nothing live changes.
 pub(super) fn record(tx: &Tx<'_>, request: &Record) -> Result<Effect> {
-    let mut r = mine(tx, &request.at)?;
+    let mut r = mine_and_live(tx, &request.at)?;
     let before = digests::applied(tx.conn, &r)?.unwrap_or_default();
     let mut fields = Vec::new();
     let right = rights::Right::Owner;
@@ -114,6 +114,12 @@ pub(super) fn set_policy(tx: &Tx<'_>, request: &SetPolicy) -> Result<Effect> {
     if record.seq != *seq {
         return Err(stale(format!("the record of {owner} is at {}, not {seq}", record.seq), record.seq));
     }
+    let stand = |record: &owner::Record| Stand {
+        version: Some(record.seq),
+        body: record.policy.as_ref().map(Digest::of_json),
+        ..Stand::default()
+    };
+    let before = stand(&record);
     let changed = record.policy.as_ref() != Some(policy);
     if changed {
         record.policy = Some(Policy::clone(policy));
@@ -128,9 +134,16 @@ pub(super) fn set_policy(tx: &Tx<'_>, request: &SetPolicy) -> Result<Effect> {
         changed,
         replayed: false,
         moved: false,
+        spec: None,
     };
-    let response = Response::Written(written);
-    Ok(Effect { response, resource: None, fields: vec!["policy".to_owned()], spec: None, changed })
+    Ok(Effect {
+        response: Response::Written(written),
+        resource: None,
+        fields: vec!["policy".to_owned()],
+        before: Some(before),
+        after: stand(&record),
+        changed,
+    })
 }
 
 /// A resource at its version and authoring sequence.
@@ -159,11 +172,18 @@ fn mine(tx: &Tx<'_>, request: &Authoring) -> Result<Resource> {
     }
 }
 
+/// One that another archived meanwhile has no desired state to protect or record; neither version nor sequence
+/// of an agent tells of that.
+fn mine_and_live(tx: &Tx<'_>, request: &Authoring) -> Result<Resource> {
+    let r = mine(tx, request)?;
+    if r.state == State::Live { Ok(r) } else { Err(archived(&r)) }
+}
+
 /// A resource leaves its address. It is noted there as the last one that did, as a retired one is: a later
 /// create at the address is another one than the create that made this, and must not be answered from its record.
 fn leave(tx: &Tx<'_>, r: &Resource) -> Result<()> {
     let (Some(owner), Some(address)) = (&r.owner, &r.address) else { return Ok(()) };
-    rows::put_retired(tx.conn, owner, address, &r.id)?;
+    rows::put_retired(tx.conn, owner, address, &r.id, tx.fact)?;
     Ok(owner::forget_digest(tx.conn, owner)?)
 }
 
@@ -195,6 +215,7 @@ fn finish(tx: &Tx<'_>, mut r: Resource, changed: bool) -> Result<Effect> {
             }
         }
         digests::refresh_referrers(tx.conn, &r.id)?;
+        digests::refresh_before(tx.conn, &r)?;
     }
     Ok(Effect::of(&r, None, changed, vec!["authoring".to_owned()]))
 }

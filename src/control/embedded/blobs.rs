@@ -19,11 +19,5 @@ pub(super) fn check(put: &BlobPut) -> Result<()> {
 /// Stores bytes whose digest was checked.
 pub(super) fn put(tx: &Tx<'_>, request: &BlobPut) -> Result<Effect> {
     let new = document::put_blob(tx.conn, request.digest, &request.bytes)?;
-    Ok(Effect {
-        response: Response::Done,
-        resource: Some(request.digest.to_string()),
-        fields: Vec::new(),
-        spec: None,
-        changed: new,
-    })
+    Ok(Effect::beside(Response::Done, request.digest.to_string(), new))
 }

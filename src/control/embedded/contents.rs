@@ -11,6 +11,7 @@ use crate::control::embedded::rights::{self, Right};
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{digests, publish, update};
 use crate::diag::codes::control as codes;
+use crate::model::kinds::Applied;
 use crate::model::op::{Expect, WriteContents};
 use crate::model::{Digest, Kind};
 use crate::store::document;
@@ -71,12 +72,33 @@ fn finish(
 ) -> Result<Effect> {
     let changed = !fields.is_empty();
     let before = digests::applied(tx.conn, &r)?.unwrap_or_default();
-    let recorded = update::record_applied(tx, &mut r, right, request.applied.as_ref(), &before, &mut fields)?;
+    let applied = request.applied.as_ref().map(|sent| with_paths(&before, sent, request));
+    let recorded = update::record_applied(tx, &mut r, right, applied.as_ref(), &before, &mut fields)?;
+    if recorded {
+        // The store's version stays, so it is this that a `record` planned before meets.
+        r.seq += 1;
+    }
     if changed || recorded {
         let body = digests::body(tx.conn, &r)?;
         digests::save(tx.conn, &mut r, body)?;
     }
     Ok(Effect::of(&r, made, changed || recorded, fields))
+}
+
+/// What was applied before, with the paths that this request writes as it says they are now. The comparison
+/// was made for those alone: another write may have applied the rest since the plan was made.
+fn with_paths(before: &Applied, sent: &Applied, request: &WriteContents) -> Applied {
+    let mut applied = before.clone();
+    let mut contents = digests::contents_of(&before.spec);
+    let says = sent.spec.get("contents");
+    for path in request.puts.keys().chain(&request.deletes) {
+        match says.and_then(|c| c.get(path)) {
+            Some(digest) => drop(contents.insert(path.clone(), digest.clone())),
+            None => drop(contents.remove(path)),
+        }
+    }
+    digests::set_contents(&mut applied.spec, contents);
+    applied
 }
 
 /// Compares what is at a path; says who wrote it when it is another.

@@ -43,6 +43,7 @@ pub(super) fn create(tx: &Tx<'_>, request: &Create) -> Result<Effect> {
     if let Some(old) = replaced {
         digests::refresh_referrers(tx.conn, &old)?;
     }
+    digests::refresh_before(tx.conn, &r)?;
     Ok(Effect::of(&r, made, true, Vec::new()))
 }
 
@@ -101,7 +102,7 @@ fn claim_at_birth(tx: &Tx<'_>, r: &mut Resource, claim: &ClaimOf, request: &Crea
             return Err(stale(message, held.id));
         }
         digests::clear_authoring(&mut held);
-        resource::put_retired(tx.conn, owner, &claim.address, &held.id)?;
+        resource::put_retired(tx.conn, owner, &claim.address, &held.id, tx.fact)?;
         resource::put(tx.conn, &held)?;
         digests::refresh_referrers(tx.conn, &held.id)?;
         last = Some(held.id);

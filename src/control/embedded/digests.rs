@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::control::embedded::error::Result;
 use crate::model::kinds::{Applied, List, Object, Refs, def, owned_digest};
-use crate::model::{Digest, Kind, Owner};
+use crate::model::{Address, Digest, Kind, Owner};
 use crate::store::resource::{Resource, State};
 use crate::store::{Conn, document, memory, owner, reference, resource, version};
 
@@ -40,11 +40,9 @@ pub(super) fn full_body(conn: &Conn, r: &Resource, mut body: Object) -> Result<O
 pub(super) fn add_refs(conn: &Conn, kind: Kind, body: &Object, refs: &mut Refs) -> Result<()> {
     for r in (def(kind).wire_refs)(body) {
         if !refs.resources.contains_key(&r.id) {
-            if let Some(Resource { owner: Some(owner), address: Some(address), superseded, .. }) =
-                resource::get(conn, &r.id)?
-            {
-                // A superseded resource has no address of its own: who refers to it still has to move.
-                let known = if superseded { &mut refs.superseded } else { &mut refs.resources };
+            if let Some((owner, address, replaced)) = address_of(conn, &r.id)? {
+                // What was replaced has no address of its own: who refers to it still has to move.
+                let known = if replaced { &mut refs.superseded } else { &mut refs.resources };
                 known.insert(r.id.clone(), (owner, address));
             }
         }
@@ -60,6 +58,22 @@ pub(super) fn add_refs(conn: &Conn, kind: Kind, body: &Object, refs: &mut Refs) 
         }
     }
     Ok(())
+}
+
+/// Owner and address of an id, and whether another resource took its place there. What its owner retired reads as
+/// the address that it had: who refers to it did not move, and is told when planning.
+fn address_of(conn: &Conn, id: &str) -> Result<Option<(Owner, Address, bool)>> {
+    match resource::get(conn, id)? {
+        Some(Resource { owner: Some(owner), address: Some(address), superseded, .. }) => {
+            Ok(Some((owner, address, superseded)))
+        }
+        Some(r) if r.state != State::Live => {
+            let Some((owner, address)) = resource::left(conn, id)? else { return Ok(None) };
+            let replaced = resource::at_address(conn, &owner, &address)?.is_some();
+            Ok(Some((owner, address, replaced)))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// The canonical form of what is live, in the view of `me`.
@@ -88,6 +102,20 @@ pub(super) fn set_applied(conn: &Conn, r: &mut Resource, applied: &Applied) -> R
     r.unowned.clone_from(&applied.unowned);
     r.applied_digest = Some(applied.digest(r.kind));
     Ok(())
+}
+
+/// The `contents` of a canonical memory store; empty for any other form.
+pub(super) fn contents_of(spec: &Value) -> Object {
+    spec.get("contents").and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// Sets the `contents` of a canonical form; none where they are empty, as canonical forms have it.
+pub(super) fn set_contents(spec: &mut Arc<Value>, contents: Object) {
+    match Arc::make_mut(spec) {
+        Value::Object(map) if contents.is_empty() => drop(map.remove("contents")),
+        Value::Object(map) => drop(map.insert("contents".to_owned(), Value::Object(contents))),
+        _ => {}
+    }
 }
 
 /// Forgets owner, address and what was applied.
@@ -146,6 +174,15 @@ pub(super) fn refresh_referrers(conn: &Conn, id: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A resource got its address, so what refers to the one that left it before reads otherwise now.
+pub(super) fn refresh_before(conn: &Conn, r: &Resource) -> Result<()> {
+    let (Some(owner), Some(address)) = (&r.owner, &r.address) else { return Ok(()) };
+    match resource::retired_at(conn, owner, address)? {
+        Some(before) if before != r.id => refresh_referrers(conn, &before),
+        _ => Ok(()),
+    }
 }
 
 /// Canonical fields in which two canonical forms differ: `instructions`, `labels.team`, `contents./a.md`.

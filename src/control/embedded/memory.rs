@@ -8,7 +8,7 @@ use crate::control::embedded::error::{Result, archived, conflict, not_found};
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{contents, digests, rights};
 use crate::diag::codes::control as codes;
-use crate::model::op::{ActorKind, MemoryCreate, MemoryDelete, MemoryUpdate, Response, Written};
+use crate::model::op::{ActorKind, MemoryCreate, MemoryDelete, MemoryUpdate, Response};
 use crate::model::{Digest, Kind};
 use crate::store::memory::{Memory, Operation};
 use crate::store::resource::{Resource, State};
@@ -124,20 +124,11 @@ fn settle(tx: &Tx<'_>, r: &mut Resource) -> Result<()> {
 }
 
 fn effect(r: &Resource, id: String, paths: &[&str], changed: bool) -> Effect {
-    let written = Written {
-        id,
-        version: r.version,
-        seq: r.authoring_seq(),
-        made: r.content_version.clone(),
-        changed,
-        replayed: false,
-        moved: false,
-    };
-    Effect {
-        response: Response::Written(written),
-        resource: Some(r.id.clone()),
-        fields: paths.iter().map(|path| format!("contents.{path}")).collect(),
-        spec: None,
-        changed,
+    let fields = paths.iter().map(|path| format!("contents.{path}")).collect();
+    let mut effect = Effect::of(r, r.content_version.clone(), changed, fields);
+    if let Response::Written(written) = &mut effect.response {
+        // It is the memory that is answered.
+        written.id = id;
     }
+    effect
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::control::embedded::error::{Result, invalid, not_found, refused};
-use crate::control::embedded::write::{Effect, Tx};
+use crate::control::embedded::write::{Effect, Stand, Tx};
 use crate::control::embedded::{memories, paging, rights};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
@@ -111,12 +111,14 @@ pub(super) fn redact(tx: &Tx<'_>, request: &MemoryVersionOf) -> Result<Effect> {
         changed,
         replayed: false,
         moved: false,
+        spec: None,
     };
     Ok(Effect {
         response: Response::Written(written),
         resource: Some(r.id),
         fields: vec![format!("memory_versions.{}", v.id)],
-        spec: None,
+        before: None,
+        after: Stand::default(),
         changed,
     })
 }

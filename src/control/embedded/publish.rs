@@ -32,6 +32,9 @@ pub(super) fn publish(tx: &Tx<'_>, request: &Publish) -> Result<Effect> {
         Some(add_version(tx, &mut r, &request.content)?)
     };
     let recorded = update::record_applied(tx, &mut r, right, request.applied.as_ref(), &before, &mut fields)?;
+    if equal && recorded {
+        r.seq += 1;
+    }
     if !equal || recorded {
         let body = digests::body(tx.conn, &r)?;
         digests::save(tx.conn, &mut r, body)?;

@@ -45,10 +45,7 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
             let limit = r.limit.unwrap_or(20).min(PAGE);
             Ok(Response::Applies(Page { data: apply::list(conn, r.owner.as_ref(), limit)?, next_page: None }))
         }
-        Request::ApplyGet(r) => match apply::get(conn, &r.id)? {
-            Some(info) => Ok(Response::Apply(Box::new(info))),
-            None => Err(not_found(&r.id)),
-        },
+        Request::ApplyGet(r) => apply_of(conn, &r.id),
         Request::BlobsMissing(r) => {
             let mut missing = Vec::new();
             for digest in &r.digests {
@@ -70,6 +67,17 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
         Request::TokenList => Ok(Response::Tokens(token::all(conn)?)),
         write => Err(invalid(format!("{} is no read", write.name()))),
     }
+}
+
+/// An Apply with its lines, and with the specs that they name.
+fn apply_of(conn: &Conn, id: &str) -> Result<Response> {
+    let mut info = apply::get(conn, id)?.ok_or_else(|| not_found(id))?;
+    for spec in info.lines.iter().filter_map(|l| l.spec) {
+        if let Some(document) = document::find(conn, spec)? {
+            info.specs.insert(spec.to_string(), document);
+        }
+    }
+    Ok(Response::Apply(Box::new(info)))
 }
 
 fn audit(conn: &Conn, r: &AuditList) -> Result<Vec<crate::model::op::Fact>> {

@@ -49,9 +49,12 @@ fn check(tx: &Tx<'_>, wanted: &WireRef) -> Result<()> {
 }
 
 /// Refuses to let a skill, tree or store go while live resources name it. A mount of an archived agent counts
-/// no more.
+/// no more. An agent can be archived all the same, as on the wire; but who acts as an owner takes none from under
+/// another owner's resources.
 pub(super) fn refuse_if_named(tx: &Tx<'_>, r: &Resource) -> Result<()> {
-    if !matches!(r.kind, Kind::Skill | Kind::FileTree | Kind::MemoryStore) {
+    let acts = tx.context.owner.as_ref().filter(|_| tx.context.break_glass.is_none());
+    let any = matches!(r.kind, Kind::Skill | Kind::FileTree | Kind::MemoryStore);
+    if !any && !(r.kind == Kind::Agent && acts.is_some()) {
         return Ok(());
     }
     let mut who = Vec::new();
@@ -60,6 +63,9 @@ pub(super) fn refuse_if_named(tx: &Tx<'_>, r: &Resource) -> Result<()> {
         if let Some(agent) = &referrer.agent
             && resource::get(tx.conn, agent)?.is_none_or(|a| a.state != State::Live)
         {
+            continue;
+        }
+        if !any && (referrer.owner.is_none() || referrer.owner.as_ref() == acts) {
             continue;
         }
         who.push(match (&referrer.owner, &referrer.address) {

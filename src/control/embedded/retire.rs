@@ -1,6 +1,6 @@
 //! `KIND.archive` and `KIND.delete`. By its owner it clears what was applied; by another it is held as gone.
 
-use crate::control::embedded::error::{Result, not_found};
+use crate::control::embedded::error::{Result, conflict, not_found, stale};
 use crate::control::embedded::rights::{self, Right};
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{digests, references, store_versions};
@@ -22,15 +22,27 @@ pub(super) fn delete(tx: &Tx<'_>, request: &RetireOf) -> Result<Effect> {
 fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
     let (mut r, right) = found(tx, request)?;
     rights::expect_version(&r, &request.at)?;
+    if let Some(planned) = request.memory_version.filter(|n| *n != r.number) {
+        let message = format!("the memories of {} are at version {}, not {planned}", r.id, r.number);
+        return Err(stale(message, r.number));
+    }
     let settled = r.state == State::Deleted || r.state == to;
     if settled && right != Right::Owner {
         return Ok(Effect::of(&r, None, false, Vec::new()));
     }
     if !settled {
+        if r.protected && !r.superseded && right == Right::Owner {
+            let message = format!("{} is protected; it goes once it is unprotected", r.id);
+            return Err(conflict("protected", message));
+        }
         references::refuse_if_named(tx, &r)?;
         reference::clear(tx.conn, &r.id)?;
         r.state = to;
-        r.version += 1;
+        // An agent's version is the number of one of its AgentVersions, and archiving makes none. That it is
+        // archived is what a write meets which was planned before.
+        if r.kind != Kind::Agent {
+            r.version += 1;
+        }
         r.updated_at.clone_from(&tx.now);
         r.archived_at.get_or_insert_with(|| tx.now.clone());
         r.unique_name = None;
@@ -50,7 +62,7 @@ fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
 
 /// One that is gone by another's hand can still be retired by its owner.
 fn found(tx: &Tx<'_>, request: &RetireOf) -> Result<(Resource, Right)> {
-    let RetireOf { kind, at: Expect { id, .. } } = request;
+    let RetireOf { kind, at: Expect { id, .. }, .. } = request;
     let r = match resource::get(tx.conn, id)? {
         Some(r) if r.kind == *kind && (r.state != State::Deleted || r.gone.is_some()) => r,
         _ => return Err(not_found(id)),
@@ -63,7 +75,7 @@ fn let_go(tx: &Tx<'_>, r: &mut Resource, right: Right, owner: &Owner) -> Result<
     owner::forget_digest(tx.conn, owner)?;
     if right == Right::Owner {
         if let Some(address) = &r.address {
-            resource::put_retired(tx.conn, owner, address, &r.id)?;
+            resource::put_retired(tx.conn, owner, address, &r.id, tx.fact)?;
         }
         digests::clear_authoring(r);
     } else {

@@ -80,7 +80,7 @@ fn summary(conn: &Conn, r: Resource) -> Result<Summary> {
         superseded: r.superseded,
         gone,
         content: r.content.filter(|_| has_content),
-        content_version: r.content_version.filter(|_| has_content),
+        content_version: r.content_version.filter(|_| has_content || r.kind == Kind::MemoryStore),
     })
 }
 
@@ -188,7 +188,14 @@ fn find(conn: &Conn, me: &Owner, key: &str) -> Result<Option<Resource>> {
         None => (Some(me.clone()), key.parse().ok()),
     };
     match (owner, address) {
-        (Some(owner), Some(address)) => Ok(resource::at_address(conn, &owner, &address)?),
+        (Some(owner), Some(address)) => match resource::at_address(conn, &owner, &address)? {
+            Some(r) => Ok(Some(r)),
+            // What its owner retired there tells why nothing is there.
+            None => match resource::retired_at(conn, &owner, &address)? {
+                Some(id) => Ok(resource::get(conn, &id)?.filter(|r| r.state != State::Live)),
+                None => Ok(None),
+            },
+        },
         _ => Ok(resource::get(conn, key)?.filter(|r| r.state != State::Deleted)),
     }
 }

@@ -4,7 +4,7 @@ use subtle::ConstantTimeEq;
 
 use crate::control::embedded::error::{Result, conflict, invalid, not_found};
 use crate::control::embedded::wire;
-use crate::control::embedded::write::{Effect, Tx};
+use crate::control::embedded::write::{Effect, Stand, Tx};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
 use crate::model::op::{GetId, NewToken, Response, TokenCreate, TokenInfo};
@@ -60,7 +60,8 @@ pub(super) fn create(tx: &Tx<'_>, request: &TokenCreate) -> Result<Effect> {
         resource: Some(token.id.clone()),
         response: Response::Token(NewToken { token, secret }),
         fields: Vec::new(),
-        spec: None,
+        before: None,
+        after: Stand::default(),
         changed: true,
     })
 }
@@ -72,7 +73,14 @@ pub(super) fn revoke(tx: &Tx<'_>, request: &GetId) -> Result<Effect> {
     if changed {
         token::revoke(tx.conn, &request.id, &tx.now)?;
     }
-    Ok(Effect { response: Response::Done, resource: Some(token.id), fields: Vec::new(), spec: None, changed })
+    Ok(Effect {
+        response: Response::Done,
+        resource: Some(token.id),
+        fields: Vec::new(),
+        before: None,
+        after: Stand::default(),
+        changed,
+    })
 }
 
 fn is_pattern(text: &str) -> bool {

@@ -42,14 +42,29 @@ pub(super) fn update(tx: &Tx<'_>, request: &Update) -> Result<Effect> {
             made = Some(create::add_agent_version(tx, &mut r)?);
         }
     }
-    let recorded = record_applied(tx, &mut r, right, request.applied.as_ref(), &before_applied, &mut fields)?;
+    let applied = request.applied.as_ref().map(|sent| but_contents(r.kind, sent, &before_applied));
+    let recorded = record_applied(tx, &mut r, right, applied.as_ref(), &before_applied, &mut fields)?;
+    if recorded && !changed {
+        r.seq += 1;
+    }
     if changed || recorded {
         digests::save(tx.conn, &mut r, new)?;
     }
     Ok(Effect::of(&r, made, changed || recorded, fields))
 }
 
-/// Sets what its owner applied with a write; adds the fields in which that differs from before.
+/// Memories move without the store's version, which is all that an update compares: what is applied of them is
+/// not an update's to say.
+fn but_contents(kind: Kind, sent: &Applied, before: &Applied) -> Applied {
+    let mut applied = sent.clone();
+    if kind == Kind::MemoryStore {
+        digests::set_contents(&mut applied.spec, digests::contents_of(&before.spec));
+    }
+    applied
+}
+
+/// Sets what its owner applied with a write; adds the fields in which that differs from before. A caller that
+/// raises no version raises `authoring.seq`, so that every change of what is applied moves one of the two.
 pub(super) fn record_applied(
     tx: &Tx<'_>,
     r: &mut Resource,

@@ -9,8 +9,8 @@ use crate::control::embedded::{
 };
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
-use crate::model::Digest;
-use crate::model::op::{ActorKind, Context, Fact, ReceiptLine, Request, Response, Written};
+use crate::model::op::{ActorKind, Context, Create, Fact, ReceiptLine, Request, Response, Written};
+use crate::model::{Address, Digest, Owner};
 use crate::store::idempotency::{self, Stored};
 use crate::store::resource::{self, Resource, State};
 use crate::store::{self, Conn, apply, fact, memory as memories, owner};
@@ -63,8 +63,10 @@ pub(super) struct Effect {
     pub(super) resource: Option<String>,
     /// Canonical fields that it changed; empty = all.
     pub(super) fields: Vec<String>,
-    /// Digest of the spec that is applied now.
-    pub(super) spec: Option<Digest>,
+    /// How things stood before, where that is not the row of the resource that the request names.
+    pub(super) before: Option<Stand>,
+    /// How they stand now.
+    pub(super) after: Stand,
     /// Did anything change? Else no fact is appended.
     pub(super) changed: bool,
 }
@@ -80,13 +82,65 @@ impl Effect {
             changed,
             replayed: false,
             moved: false,
+            spec: r.applied,
         };
         Self {
             response: Response::Written(written),
             resource: Some(r.id.clone()),
             fields,
-            spec: r.applied_digest,
+            before: None,
+            after: Stand::of(r),
             changed,
+        }
+    }
+
+    /// Of an operation that is about no resource.
+    pub(super) fn beside(response: Response, about: String, changed: bool) -> Self {
+        let after = Stand::default();
+        Self { response, resource: Some(about), fields: Vec::new(), before: None, after, changed }
+    }
+}
+
+/// Coordinates and digests before or after a write, for its audit fact.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stand {
+    /// Version, or the sequence of an owner's record.
+    pub(super) version: Option<u64>,
+    pub(super) owner: Option<Owner>,
+    pub(super) address: Option<Address>,
+    /// Of the body, while it is live; or of an owner's policy.
+    pub(super) body: Option<Digest>,
+    pub(super) content: Option<Digest>,
+    pub(super) applied: Option<Digest>,
+}
+
+impl Stand {
+    /// Of a resource.
+    pub(super) fn of(r: &Resource) -> Self {
+        Self {
+            version: Some(r.version),
+            owner: r.owner.clone(),
+            address: r.address.clone(),
+            body: (r.state == State::Live).then_some(r.body),
+            content: r.content,
+            applied: r.applied,
+        }
+    }
+
+    /// The digest of what a request is about.
+    fn digest(&self, request: &Request) -> Option<Digest> {
+        match request {
+            Request::Claim(_)
+            | Request::Release(_)
+            | Request::Transfer(_)
+            | Request::Protect(_)
+            | Request::Record(_) => self.applied,
+            Request::Publish(_)
+            | Request::WriteContents(_)
+            | Request::MemoryCreate(_)
+            | Request::MemoryUpdate(_)
+            | Request::MemoryDelete(_) => self.content,
+            _ => self.body,
         }
     }
 }
@@ -144,22 +198,32 @@ fn check_epoch(tx: &Tx<'_>) -> Result<()> {
 
 fn recorded(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Response> {
     let counts = !matches!(request, Request::BlobPut(_) | Request::ApplyBegin(_) | Request::ApplyEnd(_));
-    if counts {
+    // An end says itself which Apply it is about, and may be sent again after it was done.
+    if !matches!(request, Request::ApplyBegin(_) | Request::ApplyEnd(_)) {
         applies::check_open(tx)?;
     }
-    may_act(tx, request)?;
+    let before = present(tx, request)?;
+    may_act(tx, request, before.as_ref())?;
     let scope = scope(tx.context);
     if let (Some(key), Some(digest)) = (&tx.context.key, digest)
         && let Some(stored) = idempotency::get(tx.conn, &scope, key)?
     {
         return replay(tx, request, &stored, digest, counts);
     }
-    let effect = carry_out(tx, request)?;
+    let mut effect = carry_out(tx, request)?;
+    let before = effect.before.take().or_else(|| before.as_ref().map(Stand::of)).unwrap_or_default();
+    if let Response::Written(written) = &mut effect.response {
+        // Of what went, the spec that went.
+        written.spec = written.spec.or(before.applied.filter(|_| effect.changed));
+    }
     if effect.changed {
-        append_fact(tx, &effect)?;
+        append_fact(tx, request, &before, &effect)?;
+        if counts {
+            applies::note_write(tx)?;
+        }
     }
     if counts {
-        append_line(tx, &effect.response, effect.spec)?;
+        append_line(tx, &effect.response)?;
     }
     if let (Some(key), Some(request)) = (&tx.context.key, digest) {
         let stored = Stored { request, resource: effect.resource, answer: to_stored(&effect.response) };
@@ -211,24 +275,49 @@ fn scope(context: &Context) -> String {
     }
 }
 
-/// The right to act, before a stored answer is given away.
-fn may_act(tx: &Tx<'_>, request: &Request) -> Result<()> {
+/// The resource that a request names, as it is before.
+fn present(tx: &Tx<'_>, request: &Request) -> Result<Option<Resource>> {
     let id = match request {
         Request::Update(r) => &r.at.id,
         Request::Archive(r) | Request::Delete(r) => &r.at.id,
         Request::Publish(r) => &r.at.id,
         Request::WriteContents(r) => &r.id,
+        Request::MemoryCreate(r) => &r.id,
+        Request::MemoryUpdate(r) => &r.id,
+        Request::MemoryDelete(r) => &r.id,
         Request::MemoryVersionRedact(r) => &r.id,
-        // What a session writes is no authoring.
-        Request::MemoryCreate(r) if tx.context.actor_kind != ActorKind::Session => &r.id,
-        Request::MemoryUpdate(r) if tx.context.actor_kind != ActorKind::Session => &r.id,
-        Request::MemoryDelete(r) if tx.context.actor_kind != ActorKind::Session => &r.id,
-        // The others compare the owner themselves, or have none.
-        _ => return Ok(()),
+        Request::Claim(r) => &r.at.at.id,
+        Request::Release(r) => &r.at.id,
+        Request::HandOver(r) => &r.at.at.id,
+        Request::Transfer(r) => &r.at.at.id,
+        Request::Protect(r) => &r.at.at.id,
+        Request::Record(r) => &r.at.at.id,
+        _ => return Ok(None),
     };
     match resource::get(tx.conn, id)? {
-        Some(r) => rights::right(tx, &r).map(drop),
+        Some(r) => Ok(Some(r)),
         None => Err(not_found(id)),
+    }
+}
+
+/// The right to act, before a stored answer is given away.
+fn may_act(tx: &Tx<'_>, request: &Request, present: Option<&Resource>) -> Result<()> {
+    let Some(r) = present else { return Ok(()) };
+    match request {
+        // What a session writes is no authoring.
+        Request::MemoryCreate(_) | Request::MemoryUpdate(_) | Request::MemoryDelete(_)
+            if tx.context.actor_kind == ActorKind::Session =>
+        {
+            Ok(())
+        }
+        // These compare the owner themselves.
+        Request::Claim(_)
+        | Request::Release(_)
+        | Request::HandOver(_)
+        | Request::Transfer(_)
+        | Request::Protect(_)
+        | Request::Record(_) => Ok(()),
+        _ => rights::right(tx, r).map(drop),
     }
 }
 
@@ -247,7 +336,6 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
         rights::right(tx, r)?;
     }
     let mut response = from_stored(&stored.answer)?;
-    let mut spec = None;
     if let Response::Written(written) = &mut response {
         written.replayed = true;
         if let Some(r) = &present {
@@ -257,11 +345,17 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
                 Request::MemoryVersionRedact(_) => false,
                 Request::Archive(_) | Request::Delete(_) => r.state == State::Live,
                 Request::Update(_) | Request::Publish(_) => r.version != written.version,
+                // What is written after it, by the same plan too, may raise the sequence.
+                Request::Create(c) => r.version != written.version || r.address.as_ref() != address_of(c),
                 _ => r.version != written.version || r.authoring_seq() != written.seq,
             };
             written.version = r.version;
-            written.seq = r.authoring_seq();
-            spec = r.applied_digest;
+            // The next action of the same plan expects the sequence as this one left it.
+            if written.moved {
+                written.seq = r.authoring_seq();
+            }
+            // An answer that was stored before answers named their spec.
+            written.spec = written.spec.or(r.applied);
         }
         if let Request::SetPolicy(p) = request {
             written.seq = owner::get(tx.conn, &p.owner)?.unwrap_or_default().seq;
@@ -273,9 +367,13 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
         }
     }
     if counts {
-        append_line(tx, &response, spec)?;
+        append_line(tx, &response)?;
     }
     Ok(response)
+}
+
+fn address_of(request: &Create) -> Option<&Address> {
+    request.claim.as_ref().map(|c| &c.address)
 }
 
 /// Did anyone write, since, a path that this request wrote?
@@ -293,11 +391,13 @@ fn contents_moved(tx: &Tx<'_>, w: &crate::model::op::WriteContents) -> Result<bo
     Ok(false)
 }
 
-fn append_fact(tx: &Tx<'_>, effect: &Effect) -> Result<()> {
-    let version = match &effect.response {
-        Response::Written(w) => Some(w.version),
+fn append_fact(tx: &Tx<'_>, request: &Request, before: &Stand, effect: &Effect) -> Result<()> {
+    let written = match &effect.response {
+        Response::Written(w) => Some(w),
         _ => None,
     };
+    let after = &effect.after;
+    let moved = before.owner.is_some() && (&before.owner, &before.address) != (&after.owner, &after.address);
     let fact = Fact {
         seq: tx.fact,
         at: tx.now.clone(),
@@ -309,12 +409,19 @@ fn append_fact(tx: &Tx<'_>, effect: &Effect) -> Result<()> {
         resource: effect.resource.clone(),
         break_glass: tx.context.break_glass.clone(),
         fields: effect.fields.clone(),
-        version,
+        version: written.map(|w| w.version),
+        from_version: before.version,
+        address: before.address.clone().or_else(|| after.address.clone()),
+        made: written.and_then(|w| w.made.clone()),
+        before: before.digest(request),
+        after: after.digest(request),
+        to_owner: after.owner.clone().filter(|_| moved),
+        to_address: after.address.clone().filter(|_| moved),
     };
     Ok(fact::add(tx.conn, &fact)?)
 }
 
-fn append_line(tx: &Tx<'_>, response: &Response, spec: Option<Digest>) -> Result<()> {
+fn append_line(tx: &Tx<'_>, response: &Response) -> Result<()> {
     let (Some(id), Some(action)) = (&tx.context.apply, &tx.context.action) else { return Ok(()) };
     let written = match response {
         Response::Written(w) => Some(w),
@@ -327,7 +434,7 @@ fn append_line(tx: &Tx<'_>, response: &Response, spec: Option<Digest>) -> Result
         id: written.map(|w| w.id.clone()),
         version: written.map(|w| w.version),
         made: written.and_then(|w| w.made.clone()),
-        spec,
+        spec: written.and_then(|w| w.spec),
         error: None,
     };
     Ok(apply::add_line(tx.conn, id, &line)?)

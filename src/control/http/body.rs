@@ -37,6 +37,9 @@ pub struct ArchiveBody {
     /// The version that the resource must have; another one is a conflict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
+    /// Of a memory store: the number of the newest MemoryVersion that it must have; another one is a conflict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_version: Option<u64>,
 }
 
 /// Body of a publish.

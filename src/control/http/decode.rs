@@ -45,10 +45,14 @@ fn of_kind(input: &mut Input<'_>, kind: Kind, verb: &str) -> Option<Request> {
         "get" => Request::Get(GetOf { kind, id, version: input.parsed("version") }),
         "update" => Request::Update(update(input, kind)?),
         "archive" => {
-            let ArchiveBody { expected_version } = input.json_or_default()?;
-            Request::Archive(RetireOf { kind, at: Expect { id, version: expected_version } })
+            let ArchiveBody { expected_version, memory_version } = input.json_or_default()?;
+            Request::Archive(RetireOf { kind, at: Expect { id, version: expected_version }, memory_version })
         }
-        "delete" => Request::Delete(RetireOf { kind, at: Expect { id, version: input.parsed("expected_version") } }),
+        "delete" => Request::Delete(RetireOf {
+            kind,
+            at: Expect { id, version: input.parsed("expected_version") },
+            memory_version: input.parsed("memory_version"),
+        }),
         "publish" => {
             let PublishBody { expected_version, content, applied } = input.json()?;
             Request::Publish(Publish { kind, at: Expect { id, version: expected_version }, content, applied })

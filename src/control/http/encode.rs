@@ -107,7 +107,7 @@ fn query_of(request: &Request) -> Vec<(String, String)> {
     let pairs = match request {
         Request::List(r) => list(r),
         Request::Get(r) => none.add("version", r.version),
-        Request::Delete(r) => none.add("expected_version", r.at.version),
+        Request::Delete(r) => none.add("expected_version", r.at.version).add("memory_version", r.memory_version),
         Request::Versions(r) => none.add("page", r.page.as_ref()).add("limit", r.limit),
         Request::TreeFile(r) => none.add("path", Some(&r.path)),
         Request::MemoryList(r) => memories(r),
@@ -185,8 +185,8 @@ fn body_of(request: &Request) -> Body {
     match request {
         Request::Create(r) => create(r),
         Request::Update(r) => update(r),
-        Request::Archive(r) => match r.at.version {
-            Some(_) => json_of(&ArchiveBody { expected_version: r.at.version }),
+        Request::Archive(r) => match r.at.version.or(r.memory_version) {
+            Some(_) => json_of(&ArchiveBody { expected_version: r.at.version, memory_version: r.memory_version }),
             None => Body::Empty,
         },
         Request::Publish(r) => json_of(&PublishBody {

@@ -67,6 +67,9 @@ codes! {
     CONFIG_ELSEWHERE = "manifest.config_elsewhere", Error, "a Config outside of checkfu.yaml",
         "A project has one configuration, the file `checkfu.yaml` in its folder.",
         "Move the document to `checkfu.yaml`.";
+    CONFIG_TWICE = "manifest.config_twice", Error, "a second Config in checkfu.yaml",
+        "A project has one configuration; a second one, perhaps with another owner, would be passed over without a word.",
+        "Keep one of the two; give the other a folder with a checkfu.yaml of its own.";
     CONFIG_MISSING = "manifest.config_missing", Error, "no Config in checkfu.yaml",
         "The first document of `checkfu.yaml` says who the project acts as.",
         "Write `apiVersion: checkfu.com/v1`, `kind: Config` and `authoring_owner: …`.";

@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::diag::codes::kind;
 use crate::model::Kind;
-use crate::model::kinds::mount::{self, Access, Latest, Reference, SelectionRule};
+use crate::model::kinds::mount::{self, Access, Latest, Mounted, Reference};
 use crate::model::kinds::rules::{Rules, child};
-use crate::model::kinds::{Change, Default_, Field, KindDef, Object, Problem, Refs, Retire, Target, schema, shape};
+use crate::model::kinds::{Field, KindDef, Object, Problem, Refs, Retire, schema, shape};
 
-/// Name of the number in a selection, and the wire's word for choosing by it.
-const NUMBER: &str = "revision";
-const BY_NUMBER: (&str, &str) = ("pinned", NUMBER);
+const MOUNTED: Mounted =
+    Mounted { field: "file_tree", id: "file_tree_id", kind: Kind::FileTree, number: "revision", word: "pinned" };
 /// Texts of a writeback, and the most characters of each.
 const WRITEBACK_TEXTS: [(&str, usize); 3] =
     [("commit_message", 4096), ("pull_request_title", 256), ("pull_request_body", 65_536)];
@@ -107,65 +106,22 @@ pub static DEF: KindDef = KindDef {
     full_schema: || schema::full::<Spec>(),
     check,
     canonical,
-    to_wire: |spec, ids, only| {
-        let mut body = shape::Body::new(spec, only);
-        body.put("agent", "agent_id", Value::Null, |v| Ok(shape::id_of(Kind::Agent, v, ids)?.into()))?;
-        body.put("file_tree", "file_tree_id", Value::Null, |v| Ok(shape::id_of(Kind::FileTree, v, ids)?.into()))?;
-        body.total("access", "access", |v| Ok(v.cloned().unwrap_or_else(|| json!("read_only"))))?;
-        let tree = spec.get("file_tree").and_then(|v| Target::of(Kind::FileTree, v));
-        body.total("selection", "selection", |v| mount::selection_to_wire(v, tree.as_ref(), ids, BY_NUMBER))?;
-        body.same("mount_path", "mount_path", Value::Null)?;
-        body.same("writeback", "writeback", Value::Null)?;
-        body.labels();
-        Ok(body.finish())
-    },
+    to_wire: |spec, ids, only| MOUNTED.to_wire(spec, ids, only, "writeback"),
     from_wire,
-    refs: |spec| mount::refs(spec, ("file_tree", Kind::FileTree), NUMBER),
-    wire_refs: |body| mount::wire_refs(body, ("file_tree_id", Kind::FileTree), NUMBER),
+    refs: |spec| MOUNTED.refs(spec),
+    wire_refs: |body| MOUNTED.wire_refs(body),
 };
 
 const FIELDS: &[Field] = &[
+    Field { doc: "The agent that may attach the tree.", ..mount::AGENT },
+    Field { name: "file_tree", ty: "reference to a FileTree", doc: "The tree.", ..mount::TARGET },
+    mount::ACCESS,
     Field {
-        name: "agent",
-        ty: "reference to an Agent",
-        default: Default_::Required,
-        change: Change::Replace,
-        clear: "",
-        doc: "The agent that may attach the tree.",
-        ..Field::TEXT
-    },
-    Field {
-        name: "file_tree",
-        ty: "reference to a FileTree",
-        default: Default_::Required,
-        change: Change::Replace,
-        clear: "",
-        doc: "The tree.",
-        ..Field::TEXT
-    },
-    Field {
-        name: "access",
-        ty: "`read_only` or `read_write`",
-        default: Default_::Json("\"read_only\""),
-        doc: "The most that a session may do.",
-        ..Field::TEXT
-    },
-    Field {
-        name: "selection",
         ty: "`latest`, `{ref}`, `{content}` or `{revision}`",
-        default: Default_::Json("\"latest\""),
         doc: "Which revision of the tree a session sees.",
-        ..Field::TEXT
+        ..mount::SELECTION
     },
-    Field {
-        name: "mount_path",
-        ty: "path",
-        default: Default_::Required,
-        limit: "absolute, normalized, not `/`, at most 1,024 bytes; mounts of one agent do not overlap",
-        clear: "",
-        doc: "Where the tree appears.",
-        ..Field::TEXT
-    },
+    Field { doc: "Where the tree appears.", ..mount::MOUNT_PATH },
     Field {
         name: "writeback",
         ty: "`{kind: pull_request, …}`",
@@ -191,16 +147,14 @@ spec:
 
 fn check(spec: &Value) -> Vec<Problem> {
     let mut rules = Rules::default();
-    rules.reference(spec, "", "agent", Kind::Agent);
-    rules.reference(spec, "", "file_tree", Kind::FileTree);
+    MOUNTED.check(&mut rules, spec);
     check_at(&mut rules, spec, "", "mount_path");
     rules.finish()
 }
 
 /// The rules that the short form in an agent shares; `path` is the key of the mount path.
 pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
-    mount::check_selection(rules, spec, &SelectionRule { at, number: NUMBER });
-    mount::check_place(rules, spec, at, path);
+    MOUNTED.check_at(rules, spec, at, path);
     let Some(writeback) = spec.get("writeback").filter(|w| w.is_object()) else { return };
     let place = child(at, "writeback");
     for (key, max) in WRITEBACK_TEXTS {
@@ -217,18 +171,13 @@ pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
     }
 }
 
-fn canonical(_name: &str, from: Value, labels: &BTreeMap<String, String>) -> Value {
-    let mut out = Object::new();
-    shape::put_reference(&mut out, &from, "agent", Kind::Agent);
-    shape::put_reference(&mut out, &from, "file_tree", Kind::FileTree);
-    shape::put_scalar(&mut out, &from, "access", "read_only");
-    mount::put_selection(&mut out, &from, NUMBER);
-    shape::put_whole(&mut out, &from, "mount_path");
-    if let Some(writeback) = from.get("writeback").filter(|w| w.is_object()) {
+fn canonical(_name: &str, mut from: Value, labels: &BTreeMap<String, String>) -> Value {
+    let mut out = MOUNTED.canonical(&from);
+    if let Some(writeback) = from.get_mut("writeback").filter(|w| w.is_object()) {
         let mut kept = Object::new();
         shape::put_whole(&mut kept, writeback, "kind");
         for (key, _) in WRITEBACK_TEXTS {
-            shape::put_text(&mut kept, writeback, key);
+            shape::take_text(&mut kept, writeback, key);
         }
         out.insert("writeback".to_owned(), Value::Object(kept));
     }
@@ -237,15 +186,5 @@ fn canonical(_name: &str, from: Value, labels: &BTreeMap<String, String>) -> Val
 }
 
 fn from_wire(body: &Value, refs: &Refs, _applied: Option<&Value>) -> Value {
-    let mut spec = Object::new();
-    shape::put_from_id(&mut spec, body, "agent_id", "agent", Kind::Agent, refs);
-    shape::put_from_id(&mut spec, body, "file_tree_id", "file_tree", Kind::FileTree, refs);
-    for key in ["access", "mount_path", "writeback"] {
-        shape::put_whole(&mut spec, body, key);
-    }
-    let id = body.get("file_tree_id").and_then(Value::as_str).unwrap_or_default();
-    if let Some(selection) = mount::selection_from_wire(body, id, refs, BY_NUMBER) {
-        spec.insert("selection".to_owned(), selection);
-    }
-    canonical("", Value::Object(spec), &shape::wire_labels(body))
+    canonical("", MOUNTED.read_wire(body, refs, "writeback"), &shape::wire_labels(body))
 }

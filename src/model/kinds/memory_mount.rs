@@ -4,16 +4,20 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::model::Kind;
-use crate::model::kinds::mount::{self, Access, Latest, Reference, SelectionRule};
+use crate::model::kinds::mount::{self, Access, Latest, Mounted, Reference};
 use crate::model::kinds::rules::Rules;
-use crate::model::kinds::{Change, Default_, Field, KindDef, Object, Problem, Refs, Retire, Target, schema, shape};
+use crate::model::kinds::{Field, KindDef, Problem, Refs, Retire, schema, shape};
 
-/// Name of the number in a selection, and the wire's word for choosing by it.
-const NUMBER: &str = "version";
-const BY_NUMBER: (&str, &str) = ("version", NUMBER);
+const MOUNTED: Mounted = Mounted {
+    field: "memory_store",
+    id: "memory_store_id",
+    kind: Kind::MemoryStore,
+    number: "version",
+    word: "version",
+};
 /// Characters of the instructions of a mount.
 const MAX_INSTRUCTIONS: usize = 4096;
 
@@ -85,68 +89,22 @@ pub static DEF: KindDef = KindDef {
     full_schema: || schema::full::<Spec>(),
     check,
     canonical,
-    to_wire: |spec, ids, only| {
-        let mut body = shape::Body::new(spec, only);
-        body.put("agent", "agent_id", Value::Null, |v| Ok(shape::id_of(Kind::Agent, v, ids)?.into()))?;
-        body.put("memory_store", "memory_store_id", Value::Null, |v| {
-            Ok(shape::id_of(Kind::MemoryStore, v, ids)?.into())
-        })?;
-        body.total("access", "access", |v| Ok(v.cloned().unwrap_or_else(|| json!("read_only"))))?;
-        let store = spec.get("memory_store").and_then(|v| Target::of(Kind::MemoryStore, v));
-        body.total("selection", "selection", |v| mount::selection_to_wire(v, store.as_ref(), ids, BY_NUMBER))?;
-        body.same("mount_path", "mount_path", Value::Null)?;
-        body.same("instructions", "instructions", Value::Null)?;
-        body.labels();
-        Ok(body.finish())
-    },
+    to_wire: |spec, ids, only| MOUNTED.to_wire(spec, ids, only, "instructions"),
     from_wire,
-    refs: |spec| mount::refs(spec, ("memory_store", Kind::MemoryStore), NUMBER),
-    wire_refs: |body| mount::wire_refs(body, ("memory_store_id", Kind::MemoryStore), NUMBER),
+    refs: |spec| MOUNTED.refs(spec),
+    wire_refs: |body| MOUNTED.wire_refs(body),
 };
 
 const FIELDS: &[Field] = &[
+    Field { doc: "The agent that may attach the store.", ..mount::AGENT },
+    Field { name: "memory_store", ty: "reference to a MemoryStore", doc: "The store.", ..mount::TARGET },
+    Field { limit: "`read_only` for a shared store", ..mount::ACCESS },
     Field {
-        name: "agent",
-        ty: "reference to an Agent",
-        default: Default_::Required,
-        change: Change::Replace,
-        clear: "",
-        doc: "The agent that may attach the store.",
-        ..Field::TEXT
-    },
-    Field {
-        name: "memory_store",
-        ty: "reference to a MemoryStore",
-        default: Default_::Required,
-        change: Change::Replace,
-        clear: "",
-        doc: "The store.",
-        ..Field::TEXT
-    },
-    Field {
-        name: "access",
-        ty: "`read_only` or `read_write`",
-        default: Default_::Json("\"read_only\""),
-        limit: "`read_only` for a shared store",
-        doc: "The most that a session may do.",
-        ..Field::TEXT
-    },
-    Field {
-        name: "selection",
         ty: "`latest`, `{ref}`, `{content}` or `{version}`",
-        default: Default_::Json("\"latest\""),
         doc: "Which version of the store a session sees.",
-        ..Field::TEXT
+        ..mount::SELECTION
     },
-    Field {
-        name: "mount_path",
-        ty: "path",
-        default: Default_::Required,
-        limit: "absolute, normalized, not `/`, at most 1,024 bytes; mounts of one agent do not overlap",
-        clear: "",
-        doc: "Where the store appears.",
-        ..Field::TEXT
-    },
+    Field { doc: "Where the store appears.", ..mount::MOUNT_PATH },
     Field {
         name: "instructions",
         limit: "4,096 characters",
@@ -171,41 +129,24 @@ spec:
 
 fn check(spec: &Value) -> Vec<Problem> {
     let mut rules = Rules::default();
-    rules.reference(spec, "", "agent", Kind::Agent);
-    rules.reference(spec, "", "memory_store", Kind::MemoryStore);
+    MOUNTED.check(&mut rules, spec);
     check_at(&mut rules, spec, "", "mount_path");
     rules.finish()
 }
 
 /// The rules that the short form in an agent shares; `path` is the key of the mount path.
 pub(super) fn check_at(rules: &mut Rules, spec: &Value, at: &str, path: &str) {
-    mount::check_selection(rules, spec, &SelectionRule { at, number: NUMBER });
-    mount::check_place(rules, spec, at, path);
+    MOUNTED.check_at(rules, spec, at, path);
     rules.length(spec, at, "instructions", 0..=MAX_INSTRUCTIONS);
 }
 
 fn canonical(_name: &str, mut from: Value, labels: &BTreeMap<String, String>) -> Value {
-    let mut out = Object::new();
-    shape::put_reference(&mut out, &from, "agent", Kind::Agent);
-    shape::put_reference(&mut out, &from, "memory_store", Kind::MemoryStore);
-    shape::put_scalar(&mut out, &from, "access", "read_only");
-    mount::put_selection(&mut out, &from, NUMBER);
-    shape::put_whole(&mut out, &from, "mount_path");
+    let mut out = MOUNTED.canonical(&from);
     shape::take_text(&mut out, &mut from, "instructions");
     shape::put_labels(&mut out, &from, labels);
     Value::Object(out)
 }
 
 fn from_wire(body: &Value, refs: &Refs, _applied: Option<&Value>) -> Value {
-    let mut spec = Object::new();
-    shape::put_from_id(&mut spec, body, "agent_id", "agent", Kind::Agent, refs);
-    shape::put_from_id(&mut spec, body, "memory_store_id", "memory_store", Kind::MemoryStore, refs);
-    for key in ["access", "mount_path", "instructions"] {
-        shape::put_whole(&mut spec, body, key);
-    }
-    let id = body.get("memory_store_id").and_then(Value::as_str).unwrap_or_default();
-    if let Some(selection) = mount::selection_from_wire(body, id, refs, BY_NUMBER) {
-        spec.insert("selection".to_owned(), selection);
-    }
-    canonical("", Value::Object(spec), &shape::wire_labels(body))
+    canonical("", MOUNTED.read_wire(body, refs, "instructions"), &shape::wire_labels(body))
 }

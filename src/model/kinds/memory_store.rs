@@ -11,7 +11,7 @@ use crate::model::Kind;
 use crate::model::kinds::mount::Reference;
 use crate::model::kinds::rules::{Rules, child, items};
 use crate::model::kinds::{
-    Change, Default_, Field, Ids, KindDef, List, MissingId, Object, Problem, Ref, Refs, Retire, is_under, schema, shape,
+    Change, Default_, Field, Ids, KindDef, List, MissingId, Object, Problem, Ref, Refs, Retire, overlaps, schema, shape,
 };
 
 /// Segments of a memory's path.
@@ -218,6 +218,10 @@ fn check(spec: &Value) -> Vec<Problem> {
 
 fn check_contents(rules: &mut Rules, spec: &Value) {
     let entries = items(spec, "", "contents");
+    // An entry without a prefix stands for none: `\0` is in no prefix.
+    let prefixes: Vec<&str> =
+        entries.iter().map(|(_, e)| e.get("at").and_then(Value::as_str).unwrap_or("\0")).collect();
+    let overlapping = overlaps(prefixes.iter().copied());
     for (i, (at, entry)) in entries.iter().enumerate() {
         rules.absolute(entry, at, "at");
         rules.length(entry, at, "path", 1..=4096);
@@ -243,9 +247,7 @@ fn check_contents(rules: &mut Rules, spec: &Value) {
             let message = format!("a memory path has at most {MAX_SEGMENTS} segments");
             rules.say(&kind::LIMIT, child(at, "at"), message, "use a shorter prefix");
         }
-        let overlaps = |other: &str| is_under(prefix, other) || is_under(other, prefix);
-        let before = entries[..i].iter().filter_map(|(_, e)| e.get("at").and_then(Value::as_str)).find(|o| overlaps(o));
-        if let Some(other) = before {
+        if let Some(other) = overlapping[i].map(|j| prefixes[j]) {
             rules.say(
                 &kind::OVERLAP,
                 child(at, "at"),

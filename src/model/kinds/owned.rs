@@ -1,6 +1,6 @@
 //! What an owner owns of a resource, and the digest over it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -24,6 +24,12 @@ impl Applied {
     pub fn digest(&self, kind: Kind) -> Digest {
         owned_digest(kind, &self.spec, self)
     }
+}
+
+/// Is a canonical path (`description`, `labels.team`) in a list of what is not owned, by itself or with its whole field?
+pub fn is_unowned(unowned: &[String], path: &str) -> bool {
+    let field = path.split_once('.').map_or(path, |(field, _)| field);
+    unowned.iter().any(|u| u == path || u == field)
 }
 
 /// The digest of the part of a canonical form that its owner owns: less the `unowned` fields, `server` fields
@@ -87,8 +93,38 @@ pub fn enforce_prefixes(store: &Value) -> Vec<String> {
         .collect()
 }
 
+/// For each path, by its place in the list: an earlier one that contains it or lies in it, if there is one. Each
+/// is held against its folders and against what is right below it, not against every other.
+pub fn overlaps<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Option<usize>> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut out = Vec::new();
+    for (i, path) in paths.into_iter().enumerate() {
+        let folder = format!("{}/", path.trim_end_matches('/'));
+        let above = folder.match_indices('/').filter_map(|(end, _)| seen.get(&folder[..=end]));
+        let below = seen.range(folder.clone()..).next().filter(|(other, _)| other.starts_with(&folder));
+        out.push(above.chain(below.map(|(_, j)| j)).min().copied());
+        seen.entry(folder).or_insert(i);
+    }
+    out
+}
+
 /// Is a memory path the prefix itself or below it? `/` is above all.
 pub fn is_under(path: &str, prefix: &str) -> bool {
     let prefix = prefix.trim_end_matches('/');
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_contain_each_other_are_found() {
+        let of = |paths: &[&str]| overlaps(paths.iter().copied());
+        assert_eq!(of(&["/a", "/b", "/a/b", "/ab"]), [None, None, Some(0), None]);
+        assert_eq!(of(&["/a/b", "/a!", "/a"]), [None, None, Some(0)]);
+        assert_eq!(of(&["/a", "/a/"]), [None, Some(0)]);
+        assert_eq!(of(&["/x/y", "/"]), [None, Some(0)]);
+        assert_eq!(of(&["/", "/x"]), [None, Some(0)]);
+    }
 }

@@ -294,7 +294,7 @@ pub struct Update {
     pub at: Expect,
     /// Wire fields.
     pub body: Object,
-    /// What is applied with it.
+    /// What is applied with it; the `contents` of a store stay as they were applied.
     pub applied: Option<Applied>,
 }
 
@@ -305,6 +305,10 @@ pub struct RetireOf {
     pub kind: Kind,
     /// Which, and its version.
     pub at: Expect,
+    /// Of a store: the number of its newest MemoryVersion (0 = none yet), which its version does not tell;
+    /// `None` = any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_version: Option<u64>,
 }
 
 /// Publishes a version.
@@ -331,7 +335,8 @@ pub struct WriteContents {
     pub puts: BTreeMap<String, Digest>,
     /// Paths.
     pub deletes: Vec<String>,
-    /// What is applied with it.
+    /// What is applied with it: of its `contents` the paths in `puts` and `deletes` are recorded, and nothing
+    /// else.
     pub applied: Option<Applied>,
 }
 
@@ -516,7 +521,7 @@ pub struct ReceiptLine {
     /// Id or number of the immutable version that it made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<String>,
-    /// Digest of the spec that is applied now.
+    /// Digest of the spec that is applied now; of a retirement or release, of the one that went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Digest>,
     /// Why not.

@@ -77,6 +77,10 @@ pub struct Written {
     /// See `replayed`.
     #[serde(default)]
     pub moved: bool,
+    /// Digest of the document that is applied now, or, of a retirement or release, of the one that went:
+    /// `applies.get` answers it. `None` where nobody owns it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<Digest>,
 }
 
 /// A page of a list.
@@ -172,7 +176,7 @@ pub struct Summary {
     pub gone: Option<Moved>,
     /// Newest content (skills, trees).
     pub content: Option<Digest>,
-    /// The version that has it.
+    /// The version that has it; of a store the number of its newest MemoryVersion.
     pub content_version: Option<String>,
 }
 
@@ -300,6 +304,9 @@ pub struct ApplyInfo {
     pub done: u64,
     /// Lines, in the order in which they were written. Empty in lists.
     pub lines: Vec<ReceiptLine>,
+    /// The specs that its lines name, by digest. Empty in lists.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub specs: BTreeMap<String, Value>,
 }
 
 /// An audit fact. Never a body.
@@ -327,4 +334,26 @@ pub struct Fact {
     pub fields: Vec<String>,
     /// Version after.
     pub version: Option<u64>,
+    /// Version before; of an owner's policy the sequence before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_version: Option<u64>,
+    /// Its address under its owner, before where that changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<Address>,
+    /// Id or number of the immutable version that was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<String>,
+    /// Digest before of what the operation is about: the body; of a version or of memories the content; of
+    /// authoring the applied spec; the policy. `None` = there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Digest>,
+    /// The same after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Digest>,
+    /// Who owns it now, where that or its address changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_owner: Option<Owner>,
+    /// Its address there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_address: Option<Address>,
 }

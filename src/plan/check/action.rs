@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::model::Kind;
 use crate::model::kinds::{self, Change, KindDef, List, Retire};
 use crate::model::op::OPERATIONS;
 use crate::model::tree::FileSet;
@@ -74,6 +75,7 @@ fn verb_fits(action: &Action) -> bool {
 
 fn condition_fits(action: &Action) -> bool {
     use Precondition as P;
+    let is_store = action.address.as_ref().is_some_and(|a| a.kind == Kind::MemoryStore);
     match (&action.step, &action.precondition) {
         (Step::Create { replaces: None, .. }, P::Absent { .. }) => true,
         (Step::Create { replaces: Some(_), .. }, P::Version { .. }) => true,
@@ -84,7 +86,8 @@ fn condition_fits(action: &Action) -> bool {
             named.len() == puts.len() + deletes.len() && named == expect.keys().collect()
         }
         (Step::Protect { .. } | Step::Record { .. }, P::Authoring { .. } | P::After { .. }) => true,
-        (Step::Retire { .. }, P::Version { .. }) => true,
+        (Step::Retire { .. }, P::Version { .. }) => !is_store,
+        (Step::Retire { .. }, P::Store { .. }) => is_store,
         (Step::Policy { .. }, P::OwnerSeq { .. }) => true,
         _ => false,
     }
@@ -142,5 +145,5 @@ fn field_fits(def: &KindDef, name: &str, unowned: &[String]) -> bool {
     };
     let Some(field) = def.field(top) else { return false };
     let single = (field.list == List::PerKey) == key.is_some();
-    single && field.change == Change::Update && !unowned.iter().any(|u| u == name || u == top)
+    single && field.change == Change::Update && !kinds::is_unowned(unowned, name)
 }

@@ -1,5 +1,7 @@
 //! Memory contents by mode.
 
+use serde_json::json;
+
 use super::world::*;
 use crate::model::op::ActorKind::{Api, Session};
 use crate::plan::{Effect, FileVerb, Plan, Precondition, Step, exit_code};
@@ -82,7 +84,8 @@ fn a_changed_mode_is_told_whatever_else_is_written() {
     let told = vec!["modes[/p].mode".to_owned()];
     assert_eq!(modes(&world.plan(&desired)), [("MemoryStore/s#record".to_owned(), told.clone())]);
     desired.put_store("s", &[("/p", "enforce")], &[("/p/a", "1")]);
-    assert_eq!(modes(&world.plan(&desired)), [("MemoryStore/s#publish".to_owned(), told)]);
+    let both = [("MemoryStore/s#record".to_owned(), told), ("MemoryStore/s#publish".to_owned(), vec![])];
+    assert_eq!(modes(&world.plan(&desired)), both);
 }
 
 #[test]
@@ -141,6 +144,45 @@ fn a_prefix_that_is_dropped_takes_what_is_ours_and_leaves_the_rest() {
 }
 
 #[test]
+fn what_is_only_settled_is_recorded_before_the_write_that_names_its_own_paths() {
+    let mut desired = project();
+    desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "1"), ("/u/b", "1")]);
+    let mut world = World::of(&desired);
+    world.remember("MemoryStore/s", "/u/a", Some("2"), Api);
+    desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "2"), ("/u/b", "2")]);
+    desired.resources.get_mut(&address("MemoryStore/s")).unwrap().protected = true;
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["MemoryStore/s#record", "MemoryStore/s#publish", "MemoryStore/s#protect"]);
+    let Step::Record { spec, .. } = &plan.actions[0].step else { panic!() };
+    assert_eq!(spec["contents"], json!({"/u/a": sha("2"), "/u/b": sha("1")}));
+    assert!(matches!(plan.actions[0].precondition, Precondition::Authoring { .. }));
+    assert_eq!(written(&plan), ["+/u/b"]);
+    assert_eq!(plan.actions[1].depends_on, ["MemoryStore/s#record"]);
+    // The write raises the sequence, so what comes after it goes by what it left.
+    assert_eq!(plan.actions[2].precondition, Precondition::After { action: "MemoryStore/s#publish".into() });
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn an_update_of_a_store_leaves_what_is_applied_of_its_memories() {
+    let mut desired = project();
+    desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "1"), ("/u/b", "1")]);
+    let mut world = World::of(&desired);
+    world.remember("MemoryStore/s", "/u/a", Some("2"), Api);
+    desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "2"), ("/u/b", "2")]);
+    let spec = std::sync::Arc::make_mut(&mut desired.resources.get_mut(&address("MemoryStore/s")).unwrap().spec);
+    spec["description"] = json!("told");
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["MemoryStore/s#update", "MemoryStore/s#record", "MemoryStore/s#publish"]);
+    let Step::Update { spec, .. } = &plan.actions[0].step else { panic!() };
+    assert_eq!(spec["contents"], json!({"/u/a": sha("1"), "/u/b": sha("1")}));
+    assert_eq!(plan.actions[1].precondition, Precondition::After { action: "MemoryStore/s#update".into() });
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
 fn a_new_store_is_made_then_written() {
     let mut desired = project();
     desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "12"), ("/u/b", "12")]);
@@ -184,4 +226,27 @@ fn what_a_session_wrote_goes_only_when_allowed() {
     options.allowances.push("session-memory=MemoryStore/*".parse().unwrap());
     let plan = world.plan_with(&desired, &options);
     assert_eq!((plan.findings[0].effect, plan.applyable), (Effect::Note, true));
+}
+
+#[test]
+fn a_mode_on_all_contents_is_that_of_each() {
+    for seeded in [false, true] {
+        let mut desired = project();
+        let modes = |d: &mut crate::desired::Desired, text: &str, files: &[(&str, &str)]| {
+            let wanted = d.put_store("s", &[("/p", "enforce")], files);
+            std::sync::Arc::make_mut(&mut wanted.spec)["description"] = serde_json::json!(text);
+            wanted.unowned = vec!["contents".into()];
+            wanted.seeded = if seeded { wanted.unowned.clone() } else { Vec::new() };
+            assert_eq!(wanted.has_seeds(), seeded);
+        };
+        modes(&mut desired, "one", &[("/p/a", "1"), ("/p/b", "1")]);
+        let mut world = World::of(&desired);
+        world.remember("MemoryStore/s", "/p/a", Some("theirs"), Session);
+        world.remember("MemoryStore/s", "/p/x", Some("theirs"), Session);
+        modes(&mut desired, "two", &[("/p/a", "2")]);
+        let plan = world.plan(&desired);
+        assert_eq!((ids(&plan)[0], written(&plan)), ("MemoryStore/s#update", Vec::new()), "seeded: {seeded}");
+        world.apply(&plan);
+        assert_eq!(ids(&world.plan(&desired)), Vec::<&str>::new());
+    }
 }

@@ -111,7 +111,7 @@ fn any_file_of_a_resource_names_it() {
     desired.put_files("Skill/s", files(&[("SKILL.md", "1"), ("a/b.md", "2")]));
     desired.put_files("FileTree/t", files(&[("x.md", "1")]));
     let prompt = Location::file("prompts/a.md");
-    desired.resources.get_mut(&address("Agent/a")).unwrap().places.insert("instructions".into(), prompt);
+    desired.resources.get_mut(&address("Agent/a")).unwrap().places.insert("instructions", prompt);
     let world = World::new();
     for (path, first) in [
         ("files/Skill/s/SKILL.md", "Skill/s"),
@@ -126,6 +126,19 @@ fn any_file_of_a_resource_names_it() {
     }
     let plan = world.plan_with(&desired, &scoped(&["files/Skill/s/c.md"], &[], &[]));
     assert_eq!(only(&plan), ("plan.scope_empty", 0));
+}
+
+#[test]
+fn the_project_folder_itself_is_all() {
+    let desired = mounted();
+    let world = World::new();
+    let all = world.plan_with(&desired, &options());
+    for path in [".", "./"] {
+        assert_eq!(ids(&world.plan_with(&desired, &scoped(&[path], &[], &[]))), ids(&all), "{path}");
+    }
+    let gone = World::of(&desired);
+    let nothing = Desired { resources: std::collections::BTreeMap::new(), ..mounted() };
+    assert_eq!(ids(&gone.plan_with(&nothing, &scoped(&["."], &[], &[]))).len(), desired.resources.len());
 }
 
 #[test]
@@ -161,4 +174,17 @@ fn selectors_that_name_nothing() {
     bare.put_files("Skill/s", files(&[("SKILL.md", "1")]));
     let plan = World::new().plan_with(&bare, &scoped(&[], &[], &[("a", "b")]));
     assert_eq!(plan.findings[0].fix.as_deref(), Some("no resource has labels"));
+}
+
+#[test]
+fn a_content_that_the_excluded_skill_would_publish_names_the_skill() {
+    let mut desired = project();
+    let old = desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    desired.put_agent("a", "i", &[("s", Some(old))]);
+    let world = World::of(&desired);
+    let new = desired.put_files("Skill/s", files(&[("SKILL.md", "2")]));
+    desired.put_agent("a", "i", &[("s", Some(new))]);
+    let plan = world.plan_with(&desired, &scoped(&[], &["Skill/s"], &[]));
+    assert_eq!(only(&plan).0, "plan.excluded");
+    assert_eq!(plan.findings[0].fix.as_deref(), Some("plan Skill/s too"));
 }

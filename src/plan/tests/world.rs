@@ -2,6 +2,7 @@
 //! the rules of the control plane, as far as canonical forms show them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -85,7 +86,7 @@ impl Desired {
             seeded: Vec::new(),
             protected: false,
             at: Location::file(format!("{name}.yaml")),
-            places: BTreeMap::new(),
+            places: crate::desired::Places::default(),
             instructions: Vec::new(),
             content: None,
             memories: BTreeMap::new(),
@@ -189,7 +190,7 @@ impl World {
     pub(super) fn outside(&mut self, name: &str, path: &str, value: Value) {
         let resource = self.get(name);
         let body = resource.body.as_mut().unwrap();
-        let spec = std::sync::Arc::make_mut(&mut body.live).as_object_mut().unwrap();
+        let spec = Arc::make_mut(&mut body.live).as_object_mut().unwrap();
         let (map, key) = match path.split_once('.') {
             Some((top, key)) => (spec.entry(top).or_insert_with(|| json!({})).as_object_mut().unwrap(), key),
             None => (spec, path),
@@ -221,9 +222,14 @@ impl World {
     /// Leaves out the bodies where digests say that nothing differs, as a snapshot does.
     pub(super) fn snapshot(&self, desired: &Desired) -> Live {
         let mut live = self.live.clone();
+        let equal = |address: &Address| {
+            let Some(wanted) = desired.resources.get(address).map(Wanted::digest) else { return false };
+            let summary = self.live.resources.get(address).map(|r| &r.summary);
+            summary.is_some_and(|s| s.live_digest == Some(wanted) && s.applied_digest == Some(wanted))
+        };
         for (address, resource) in &mut live.resources {
-            let wanted = desired.resources.get(address).map(Wanted::digest);
-            if wanted.is_some() && resource.summary.live_digest == wanted && resource.summary.applied_digest == wanted {
+            let along = || plan::may_be_replaced_along(&desired.resources[address], |to| !equal(to));
+            if equal(address) && !along() {
                 resource.body = None;
             }
         }
@@ -254,6 +260,9 @@ impl World {
                 let last = self.live.retired.get(address);
                 let gone = self.live.resources.get(address).map(|r| &r.summary.id);
                 assert_eq!(last.or(gone), since.as_ref(), "{}", action.id);
+            }
+            (Precondition::Store { version, memories }, Some(s)) => {
+                assert_eq!((s.version, *memories), (*version, 0), "{}", action.id);
             }
             (Precondition::Version { version }, Some(s)) => assert_eq!(s.version, *version, "{}", action.id),
             (Precondition::Authoring { version, seq }, Some(s)) => {
@@ -298,10 +307,17 @@ impl World {
             Step::Update { spec, unowned, fields, .. } => {
                 let resource = self.live.resources.get_mut(address.as_ref().unwrap()).unwrap();
                 for field in fields {
-                    copy_field(std::sync::Arc::make_mut(&mut resource.body.as_mut().unwrap().live), spec, field);
+                    copy_field(Arc::make_mut(&mut resource.body.as_mut().unwrap().live), spec, field);
                 }
                 resource.summary.version += 1;
-                applied(resource, spec, unowned);
+                // What is applied of the memories is not an update's to say.
+                let mut spec = spec.clone();
+                copy_field(Arc::make_mut(&mut spec), &resource.body.as_ref().unwrap().applied.spec, "contents");
+                applied(resource, &spec, unowned);
+                let live = resource.body.as_ref().unwrap().live.clone();
+                if fields.iter().any(|f| f == "name") {
+                    self.check_names(action.address.as_ref().unwrap(), &live);
+                }
             }
             Step::Publish { spec, unowned, content, .. } => {
                 let mut resource = self.live.resources.remove(address.as_ref().unwrap()).unwrap();
@@ -310,7 +326,7 @@ impl World {
                 applied(&mut resource, spec, unowned);
                 self.live.resources.insert(address.unwrap(), resource);
             }
-            Step::WriteContents { spec, unowned, puts, deletes, .. } => {
+            Step::WriteContents { spec, puts, deletes, .. } => {
                 let resource = self.live.resources.get_mut(address.as_ref().unwrap()).unwrap();
                 let body = resource.body.as_mut().unwrap();
                 for (path, file) in puts {
@@ -319,7 +335,13 @@ impl World {
                 for path in deletes {
                     write_memory(body, path, None, ActorKind::Api, None);
                 }
-                applied(resource, spec, unowned);
+                // The paths that it writes are recorded, and nothing else.
+                let Applied { spec: mut then, unowned } = body.applied.clone();
+                for path in puts.keys().chain(deletes) {
+                    copy_field(Arc::make_mut(&mut then), spec, &format!("contents.{path}"));
+                }
+                resource.summary.seq += 1;
+                applied(resource, &then, &unowned);
             }
             Step::Protect { on, .. } => {
                 let summary = &mut self.live.resources.get_mut(address.as_ref().unwrap()).unwrap().summary;
@@ -348,7 +370,7 @@ impl World {
         resource.summary.content = Some(digest);
         resource.summary.content_version = Some(version);
         let body = resource.body.as_mut().unwrap();
-        std::sync::Arc::make_mut(&mut body.live)["content"] = json!(digest);
+        Arc::make_mut(&mut body.live)["content"] = json!(digest);
         body.entries = entries.to_vec();
     }
 
@@ -356,11 +378,8 @@ impl World {
     fn read_as_id(&mut self, address: &Address, id: &str) {
         for resource in self.live.resources.values_mut() {
             let body = resource.body.as_mut().unwrap();
-            let skills = std::sync::Arc::make_mut(&mut body.live)
-                .get_mut("skills")
-                .and_then(Value::as_array_mut)
-                .into_iter()
-                .flatten();
+            let skills =
+                Arc::make_mut(&mut body.live).get_mut("skills").and_then(Value::as_array_mut).into_iter().flatten();
             for entry in skills.filter(|e| e["skill"] == json!(address.name)) {
                 entry["skill"] = json!({ "id": id });
             }
@@ -400,16 +419,19 @@ impl World {
 
     fn check_names(&self, address: &Address, spec: &Value) {
         let def = kinds::def(address.kind);
-        for (other, resource) in &self.live.resources {
+        let mut stores = 0;
+        for (other, resource) in self.live.resources.iter().filter(|(other, _)| *other != address) {
             let body = resource.body.as_ref().unwrap();
             if def.unique_name && other.kind == address.kind {
                 assert_ne!(body.live.get("name"), spec.get("name"), "two {} of one name", address.kind);
             }
             let same = |f: &str| body.live.get(f) == spec.get(f);
+            stores += usize::from(other.kind == address.kind && def.field("memory_store").is_some() && same("agent"));
             if def.field("mount_path").is_some() && same("agent") {
                 assert!(!same("mount_path"), "{address} and {other} have one place");
             }
         }
+        assert!(stores < 8, "{address} finds no room");
     }
 
     /// What an action wrote refers to what is live, and to versions that are there.
@@ -481,7 +503,7 @@ fn applied(resource: &mut LiveResource, spec: &Value, unowned: &[String]) {
     body.moved.clear();
     // What lives in the authoring record alone is as it was recorded.
     for field in kinds::def(resource.summary.kind).fields.iter().filter(|f| f.change == kinds::Change::Record) {
-        copy_field(std::sync::Arc::make_mut(&mut body.live), spec, field.name);
+        copy_field(Arc::make_mut(&mut body.live), spec, field.name);
     }
     refresh(resource);
 }
@@ -507,7 +529,7 @@ fn copy_field(to: &mut Value, from: &Value, field: &str) {
 
 fn write_memory(body: &mut LiveBody, path: &str, digest: Option<Digest>, by: ActorKind, owner: Option<Owner>) {
     body.memories.retain(|m| m.path != path);
-    let spec = std::sync::Arc::make_mut(&mut body.live).as_object_mut().unwrap();
+    let spec = Arc::make_mut(&mut body.live).as_object_mut().unwrap();
     let contents = spec.entry("contents").or_insert_with(|| json!({})).as_object_mut().unwrap();
     contents.remove(path);
     if let Some(digest) = digest {

@@ -117,7 +117,7 @@ fn hidden(d: &Diagnostic) -> Option<Unread> {
     let file = path.rsplit('/').next().unwrap_or_default();
     Some(match file {
         file if file.eq_ignore_ascii_case("SKILL.md") => Unread::file(Form::Skill, path),
-        file if file.ends_with(".md") => Unread::file(Form::AgentMarkdown, path),
+        file if Path::new(file).extension().is_some_and(|e| e == "md") => Unread::file(Form::AgentMarkdown, path),
         _ => Unread::ANY,
     })
 }

@@ -77,7 +77,8 @@ impl ControlPlane for Liar {
         if let (Lie::Forgets(_), Request::Update(r)) = (&lie, &request) {
             let version = r.at.version.unwrap() + 1;
             let (id, made) = (r.at.id.clone(), None);
-            let written = Written { id, version, seq: 1, made, changed: true, replayed: false, moved: false };
+            let written =
+                Written { id, version, seq: 1, made, changed: true, replayed: false, moved: false, spec: None };
             return Ok(Response::Written(written));
         }
         if matches!(lie, Lie::Shrugs(_)) {

@@ -85,7 +85,7 @@ fn manifests(project: &Project) -> Vec<Value> {
         if let Some(d) = store.description {
             spec["description"] = json!(format!("store {d}"));
         }
-        all.push(manifest("MemoryStore", format!("m{i}"), spec));
+        all.push(with_mode(manifest("MemoryStore", format!("m{i}"), spec), store.mode));
     }
     for (i, hosts) in &project.environments {
         let networking = json!({"type": "limited", "allowed_hosts": [format!("h{hosts}.example.com")]});
@@ -120,9 +120,18 @@ fn manifests(project: &Project) -> Vec<Value> {
         if let Some(team) = agent.team {
             agent_manifest["metadata"]["labels"] = json!({"team": team.to_string(), "z": "1"});
         }
-        all.push(agent_manifest);
+        all.push(with_mode(agent_manifest, agent.mode));
     }
     all
+}
+
+fn with_mode(mut manifest: Value, mode: Option<(&'static str, bool)>) -> Value {
+    if let Some((field, seed)) = mode {
+        let mode = if seed { json!({"mode": "seed"}) } else { json!({"mode": "ignore", "reason": "theirs"}) };
+        let path = if field.starts_with("labels") { format!("metadata.{field}") } else { format!("spec.{field}") };
+        manifest["metadata"]["fields"] = json!({ path: mode });
+    }
+    manifest
 }
 
 /// YAML text of a map: keys in any order, comments anywhere, maps in block or flow form.

@@ -76,10 +76,12 @@ fn after_an_apply_live_is_as_wanted_and_nothing_is_left_to_do() {
             let theirs = Project { environments: BTreeMap::new(), ..projects[0].clone() };
             settled(&world, &theirs.desired(&stranger), &options()).await;
             let foreign = bodies(&world, Some(&stranger)).await;
+            // What is the file's again, and not as the file says, would be held: here it is put back.
+            let back = Options { revert_all: gives_back(&projects), ..options() };
             for project in &projects {
                 let desired = project.desired(&owner());
-                settled(&world, &desired, &options()).await;
-                let again = nothing_to_do(&world, project, &options()).await;
+                settled(&world, &desired, &back).await;
+                let again = nothing_to_do(&world, project, &back).await;
                 assert!(again.held.is_empty() && again.complete, "{:#?}", again.findings);
                 let context = world::context(&owner());
                 let live = snapshot(Some(&world), &desired, &context, Depth::Resources).await.unwrap().live;
@@ -94,6 +96,19 @@ fn after_an_apply_live_is_as_wanted_and_nothing_is_left_to_do() {
             assert_eq!(bodies(&world, Some(&stranger)).await, foreign);
         });
     });
+}
+
+/// Is a field that was not the file's the file's again later?
+fn gives_back(projects: &[Project]) -> bool {
+    let mut given_up = std::collections::BTreeSet::new();
+    let mut back = false;
+    for project in projects {
+        for (address, wanted) in project.desired(&owner()).resources {
+            back |= given_up.iter().any(|(a, f)| *a == address && !wanted.unowned.contains(f));
+            given_up.extend(wanted.unowned.into_iter().map(|field| (address.clone(), field)));
+        }
+    }
+    back
 }
 
 /// The way into a plan: a first project, applied, and the next one.
@@ -135,6 +150,57 @@ fn an_apply_that_broke_off_is_finished_by_the_next_one() {
             assert!(rows(&world, &owner()).await.is_empty());
             settled(&world, &desired, &options()).await;
             nothing_to_do(&world, &second, &options()).await;
+        });
+    });
+}
+
+/// Two plans of one owner, made from one base and on disjoint fields and memories, may be applied in either
+/// order: each does its own, and what is applied is what is live, of all that the owner has.
+#[test]
+fn two_plans_from_one_base_leave_applied_as_live_in_either_order() {
+    let store = |description, texts: &[u8]| project::Store {
+        description,
+        enforce: false,
+        files: (0..).zip(texts.iter().copied()).collect(),
+        mode: None,
+    };
+    let texts = || prop::collection::vec(0..3u8, 3);
+    let (descriptions, which) = (prop::collection::vec(prop::option::of(0..2u8), 2), 0..8usize);
+    let strategy = (texts(), texts(), descriptions, which, any::<bool>(), any::<bool>());
+    law("either", strategy, |(base, new, descriptions, which, told_by_first, swapped)| {
+        let dir = temporary();
+        block_on(async {
+            let mut world = World::open(dir.path(), 7);
+            let of =
+                |store| Project { stores: [(0, store)].into(), environments: [(0, 0)].into(), ..Project::default() };
+            settled(&world, &of(store(descriptions[0], &base)).desired(&owner()), &options()).await;
+            // The first plan takes the files of `which`, the second the others; one of them the description too.
+            let side = |first: bool| {
+                let mine = |k: usize| (which >> k & 1 == 1) == first;
+                let texts: Vec<u8> = (0..3).map(|k| if mine(k) { new[k] } else { base[k] }).collect();
+                of(store(descriptions[usize::from(told_by_first == first)], &texts)).desired(&owner())
+            };
+            let mut plans = Vec::new();
+            for first in [true, false] {
+                let desired = side(first);
+                let plan = planned(&world, &desired, &options()).await;
+                plans.push((desired, plan));
+            }
+            if swapped {
+                plans.reverse();
+            }
+            for (desired, plan) in &plans {
+                let receipt = applied(&world, desired, &options(), plan, 10).await.unwrap();
+                assert!(receipt.lines.iter().all(|l| l.outcome == "done"), "{:#?}", receipt.lines);
+            }
+            let merged = of(store(descriptions[1], &new));
+            let again = nothing_to_do(&world, &merged, &options()).await;
+            assert!(again.notes.kept_memories.is_empty(), "{:#?}", again.notes);
+            // The next change of every file gets there.
+            world = World::open(dir.path(), 8);
+            let next: Vec<u8> = new.iter().map(|t| (t + 1) % 3).collect();
+            settled(&world, &of(store(None, &next[..2])).desired(&owner()), &options()).await;
+            nothing_to_do(&world, &of(store(None, &next[..2])), &options()).await;
         });
     });
 }

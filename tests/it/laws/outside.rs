@@ -34,7 +34,8 @@ pub(super) async fn disturb(world: &World, plan: &Plan, which: &[bool]) -> Moved
     }
     // Whatever names a version of a resource that was raised is stale, whichever action was meant.
     for action in &plan.actions {
-        let by_version = matches!(action.precondition, Precondition::Version { .. } | Precondition::Authoring { .. });
+        use Precondition as P;
+        let by_version = matches!(action.precondition, P::Version { .. } | P::Store { .. } | P::Authoring { .. });
         if let Some(id) = live_id(action).filter(|id| by_version && versions.contains(id)) {
             moved.insert(action.id.clone(), id);
         }

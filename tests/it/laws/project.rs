@@ -30,6 +30,8 @@ pub(super) struct Agent {
     /// Store → are there instructions for it?
     pub(super) stores: BTreeMap<u8, bool>,
     pub(super) trees: BTreeSet<u8>,
+    /// Which of its fields is not the file's, and is it set at create?
+    pub(super) mode: Option<(&'static str, bool)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub(super) struct Store {
     pub(super) enforce: bool,
     /// Memory → text.
     pub(super) files: BTreeMap<u8, u8>,
+    /// As that of an agent.
+    pub(super) mode: Option<(&'static str, bool)>,
 }
 
 /// A project: numbers stand for names and texts. References to what is not in it are left out.
@@ -61,20 +65,28 @@ fn agent() -> impl Strategy<Value = Agent> {
         uses,
         btree_map(0..2u8, any::<bool>(), 0..3),
         btree_set(0..2u8, 0..2),
+        mode(&["description", "labels.team", "instructions"]),
     );
-    parts.prop_map(|(prompt, description, team, skills, stores, trees)| Agent {
+    parts.prop_map(|(prompt, description, team, skills, stores, trees, mode)| Agent {
         prompt,
         description,
         team,
         skills,
         stores,
         trees,
+        mode,
     })
 }
 
+/// Mostly none.
+fn mode(fields: &'static [&'static str]) -> impl Strategy<Value = Option<(&'static str, bool)>> {
+    proptest::option::weighted(0.3, (prop::sample::select(fields), any::<bool>()))
+}
+
 fn store() -> impl Strategy<Value = Store> {
-    let parts = (proptest::option::of(0..2u8), any::<bool>(), btree_map(0..3u8, 0..3u8, 0..4));
-    parts.prop_map(|(description, enforce, files)| Store { description, enforce, files })
+    let files = btree_map(0..3u8, 0..3u8, 0..4);
+    let parts = (proptest::option::of(0..2u8), any::<bool>(), files, mode(&["description"]));
+    parts.prop_map(|(description, enforce, files, mode)| Store { description, enforce, files, mode })
 }
 
 /// A project of at most a dozen resources.
@@ -169,7 +181,7 @@ impl Project {
             spec["description"] = json!(format!("description {d}"));
         }
         let labels = agent.team.iter().map(|t| ("team".to_owned(), t.to_string())).collect();
-        add(wanted(Kind::Agent, &name, &spec, &labels));
+        add(with_mode(wanted(Kind::Agent, &name, &spec, &labels), agent.mode));
         for (m, told) in agent.stores.iter().filter(|(m, _)| self.stores.contains_key(m)) {
             let path = format!("/mnt/memory/{m}");
             let mut spec = json!({"agent": name, "memory_store": format!("m{m}"), "mount_path": path});
@@ -202,8 +214,16 @@ impl Store {
             size: text(v).len() as u64,
         };
         wanted.memories = self.files.iter().map(|(k, v)| (path(k), file(*v))).collect();
-        wanted
+        with_mode(wanted, self.mode)
     }
+}
+
+fn with_mode(mut wanted: Wanted, mode: Option<(&'static str, bool)>) -> Wanted {
+    if let Some((field, seed)) = mode {
+        wanted.unowned.push(field.to_owned());
+        wanted.seeded.extend(seed.then(|| field.to_owned()));
+    }
+    wanted
 }
 
 /// A text, by number.
@@ -240,7 +260,7 @@ fn wanted(kind: Kind, name: &str, authored: &Value, labels: &BTreeMap<String, St
         seeded: vec![],
         protected: false,
         at: Location::file("project.yaml"),
-        places: BTreeMap::new(),
+        places: checkfu::desired::Places::default(),
         instructions: Vec::new(),
         content: None,
         memories: BTreeMap::new(),

@@ -81,11 +81,16 @@ fn archived_takes_no_change_and_can_be_read() {
     let id = ws.agent(None, "support").id;
     ws.written(&anyone(), retire(Kind::Agent, at(&id, 1)));
     assert_eq!(
-        ws.refused(&anyone(), update(Kind::Agent, at(&id, 2), json!({"system": "x"}))).code,
+        ws.refused(&anyone(), update(Kind::Agent, at(&id, 1), json!({"system": "x"}))).code,
         "resource.archived"
     );
     assert!(ws.get(Kind::Agent, &id)["archived_at"].is_string());
-    let again = ws.written(&anyone(), retire(Kind::Agent, at(&id, 2)));
+    // Archiving makes no version, so every version that is named is there.
+    let of = |number| Request::Get(GetOf { kind: Kind::Agent, id: id.clone(), version: Some(number) });
+    assert_eq!(ws.get(Kind::Agent, &id)["version"], 1);
+    assert!(ws.call(&anyone(), of(1)).is_ok());
+    assert_eq!(ws.refused(&anyone(), of(2)).code, "resource.not_found");
+    let again = ws.written(&anyone(), retire(Kind::Agent, at(&id, 1)));
     assert!(!again.changed);
     let list = |include_archived| {
         let request = ListOf {

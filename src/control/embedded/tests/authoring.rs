@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::control::ErrorKind;
 
 const A: &str = "acme/a";
 const B: &str = "acme/b";
@@ -108,6 +109,12 @@ fn archived_by_another_is_held_as_gone_and_can_be_made_anew_or_retired() {
     let gone = ws.summary(A, &id);
     assert_eq!((gone.live_digest, gone.gone.unwrap().actor.as_str()), (None, "ann"));
     assert!(gone.applied_digest.is_some());
+    // What was planned before it was archived meets that, not a version.
+    let protect = Protect { at: authoring(&id, 1, 1), protected: true };
+    assert_eq!(ws.refused(&by(A), Request::Protect(protect)).code, "resource.archived");
+    let record = Record { at: authoring(&id, 1, 1), applied: applied(Kind::Agent, &agent_body("x")) };
+    assert_eq!(ws.refused(&by(A), Request::Record(record)).code, "resource.archived");
+    assert_eq!(ws.refused(&by(A), edit(&id, 1, "late")).code, "resource.archived");
     let Request::Create(mut c) = create(Kind::Agent, agent_body("x"), Some("support")) else { unreachable!() };
     assert!(ws.refused(&by(A), Request::Create(c.clone())).is_stale());
     c.absent_since = ws.loaded(A, &[]).retired.get(&address(Kind::Agent, "support")).cloned();
@@ -116,7 +123,7 @@ fn archived_by_another_is_held_as_gone_and_can_be_made_anew_or_retired() {
     assert_eq!(ws.owner(A).count, 1);
 
     ws.written(&anyone(), retire(Kind::Agent, at(&new.id, 1)));
-    ws.written(&by(A), retire(Kind::Agent, at(&new.id, 2)));
+    ws.written(&by(A), retire(Kind::Agent, at(&new.id, 1)));
     assert_eq!(ws.owner(A).count, 0);
 }
 
@@ -191,6 +198,34 @@ fn protect_and_record_change_nothing_live() {
 }
 
 #[test]
+fn what_is_protected_is_retired_by_its_owner_only_after_it_is_unprotected() {
+    let ws = Ws::new();
+    let protect = |id: &str, version, seq, on| {
+        ws.written(&by(A), Request::Protect(Protect { at: authoring(id, version, seq), protected: on }));
+    };
+    let env = |name: &str| {
+        let body = object(json!({"name": name, "config": {"type": "cloud"}}));
+        ws.written(&by(A), create(Kind::Environment, body, Some(name))).id
+    };
+    let (agent, environment) = (ws.agent(Some(A), "support").id, env("base"));
+    for (kind, id) in [(Kind::Agent, &agent), (Kind::Environment, &environment)] {
+        // Planned before it was protected: the version is as it was.
+        protect(id, 1, 1, true);
+        let error = ws.refused(&by(A), retire(kind, at(id, 1)));
+        assert_eq!((error.kind, error.details["reason"].as_str()), (ErrorKind::Conflict, Some("protected")), "{kind}");
+        protect(id, 1, 2, false);
+        ws.written(&by(A), retire(kind, at(id, 1)));
+    }
+    // Who breaks the glass is told of in the audit; then its owner may clear the record.
+    let agent = ws.agent(Some(A), "other").id;
+    protect(&agent, 1, 1, true);
+    let broken = Context { break_glass: Some("fire".to_owned()), admin: true, ..anyone() };
+    let gone = ws.written(&broken, retire(Kind::Agent, at(&agent, 1)));
+    ws.written(&by(A), retire(Kind::Agent, at(&agent, gone.version)));
+    assert_eq!(ws.owner(A).count, 0);
+}
+
+#[test]
 fn a_replacement_takes_the_place_and_the_old_one_waits() {
     let ws = Ws::new();
     let skill = ws.skill(Some(A), "faq", "1");
@@ -217,6 +252,101 @@ fn a_replacement_takes_the_place_and_the_old_one_waits() {
     assert_eq!(ws.summary(A, &agent).live_digest, pinned);
     ws.written(&by(A), retire(Kind::Skill, at(&skill.id, 1)));
     assert_eq!(ws.owner(A).count, 2);
+}
+
+#[test]
+fn an_owner_takes_no_agent_from_under_another_and_who_refers_to_one_that_went_has_not_moved() {
+    let ws = Ws::new();
+    let agent = ws.agent(Some(A), "support").id;
+    let store = ws.store(Some(B), "notes").id;
+    let body = object(json!({"agent_id": agent, "memory_store_id": store, "mount_path": "/mnt/notes"}));
+    let at_a = (owner(A), address(Kind::Agent, "support"));
+    let refs = Refs {
+        resources: [(agent.clone(), at_a.clone()), (store.clone(), (owner(B), address(Kind::MemoryStore, "notes")))]
+            .into(),
+        me: Some(owner(B)),
+        ..Refs::default()
+    };
+    let Request::Create(mut c) = create(Kind::MemoryMount, body.clone(), Some("notes")) else { unreachable!() };
+    c.claim.as_mut().unwrap().applied.spec =
+        (def(Kind::MemoryMount).from_wire)(&serde_json::Value::Object(body), &refs, None).into();
+    let mount = ws.written(&by(B), Request::Create(c)).id;
+    let settled = || {
+        let summary = ws.summary(B, &mount);
+        summary.live_digest == summary.applied_digest
+    };
+    assert!(settled());
+
+    let error = ws.refused(&by(A), retire(Kind::Agent, at(&agent, 1)));
+    let by_whom = json!(["acme/b:MemoryMount/notes"]);
+    assert_eq!((error.kind, &error.details["reason"]), (ErrorKind::Conflict, &json!("referenced")));
+    assert_eq!(error.details["by"], by_whom);
+    let broken = Context { break_glass: Some("fire".to_owned()), admin: true, ..by(A) };
+    ws.written(&broken, retire(Kind::Agent, at(&agent, 1)));
+
+    // B moved nothing, and learns what became of it.
+    assert!(settled());
+    assert_eq!(ws.loaded(B, &[&mount]).refs.resources.get(&agent), Some(&at_a));
+    let want = || Want { key: "acme/a:Agent/support".to_owned(), content: None, number: None };
+    let resolve = || match ws.call(&anyone(), Request::Resolve(Resolve { me: owner(B), wants: vec![want()] })) {
+        Ok(Response::Resolved(mut all)) => all.remove(0),
+        other => panic!("{other:?}"),
+    };
+    let found = resolve();
+    assert_eq!((found.id.as_ref(), found.archived), (Some(&agent), true));
+
+    // Another one at that address: now the reference has somewhere to go.
+    let Request::Create(mut c) = create(Kind::Agent, agent_body("support"), Some("support")) else { unreachable!() };
+    c.absent_since = Some(agent.clone());
+    let new = ws.written(&by(A), Request::Create(c)).id;
+    assert!(!settled());
+    assert_eq!(ws.loaded(B, &[&mount]).refs.superseded.get(&agent), Some(&at_a));
+    let found = resolve();
+    assert_eq!((found.id, found.archived), (Some(new), false));
+}
+
+#[test]
+fn a_fact_tells_coordinates_and_digests_before_and_after() {
+    let ws = Ws::new();
+    let support = Some(address(Kind::Agent, "support"));
+    let id = ws.agent(Some(A), "support").id;
+    ws.written(&by(A), edit(&id, 1, "two"));
+    let request =
+        Transfer { at: authoring(&id, 2, 1), from: owner(A), to: owner(B), address: address(Kind::Agent, "helpdesk") };
+    ws.written(&by(A), Request::Transfer(request));
+    ws.written(&by(B), retire(Kind::Agent, at(&id, 2)));
+    let facts = ws.facts(&id);
+    let [made, edited, moved, gone] = facts.as_slice() else { panic!("{facts:?}") };
+    assert_eq!((&made.address, made.from_version, made.version, made.before), (&support, None, Some(1), None));
+    assert_eq!(
+        (edited.address.clone(), edited.from_version, edited.made.as_deref()),
+        (support.clone(), Some(1), Some("2"))
+    );
+    assert!(edited.before == made.after && edited.after != edited.before && edited.after.is_some());
+    assert_eq!((&moved.address, &moved.to_owner), (&support, &Some(owner(B))));
+    assert_eq!(moved.to_address, Some(address(Kind::Agent, "helpdesk")));
+    assert!(moved.before.is_some() && moved.after.is_some());
+    assert_eq!((gone.address.clone(), gone.before, gone.after), (moved.to_address.clone(), edited.after, None));
+    assert_eq!(gone.to_owner, None);
+
+    let skill = ws.skill(Some(A), "faq", "1");
+    let content = ws.skill_files("faq", "2");
+    let wanted = content.digest;
+    let next = Request::Publish(Publish { kind: Kind::Skill, at: at(&skill.id, 1), content, applied: None });
+    let next = ws.written(&by(A), next);
+    let fact = ws.facts(&skill.id).pop().unwrap();
+    assert_eq!((fact.made, fact.after), (next.made, Some(wanted)));
+    assert!(fact.before.is_some() && fact.before != fact.after);
+
+    ws.track(A);
+    let list = AuditList { owner: Some(owner(A)), ..AuditList::default() };
+    let Response::Audit(all) = ws.call(&anyone(), Request::AuditList(list)).unwrap() else { panic!() };
+    let policy = all.last().unwrap();
+    assert_eq!(
+        (policy.operation.as_str(), policy.from_version, policy.version),
+        ("authoring.policy", Some(0), Some(1))
+    );
+    assert!(policy.before.is_none() && policy.after.is_some());
 }
 
 #[test]

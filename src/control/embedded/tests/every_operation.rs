@@ -123,8 +123,8 @@ fn resources(w: &mut Walk) {
         w.reads(kind, id);
         w.written(retire(kind, at(id, version)));
     }
-    w.written(Request::Delete(RetireOf { kind: Kind::Environment, at: at(&env, 3) }));
-    w.written(Request::Delete(RetireOf { kind: Kind::MemoryStore, at: at(&store, 3) }));
+    w.written(Request::Delete(RetireOf { kind: Kind::Environment, at: at(&env, 3), memory_version: None }));
+    w.written(Request::Delete(RetireOf { kind: Kind::MemoryStore, at: at(&store, 3), memory_version: None }));
 }
 
 fn memories(w: &mut Walk, store: &str) {
@@ -207,6 +207,6 @@ fn what_no_row_has_is_refused() {
     let update = update(Kind::Skill, at(&skill, 1), json!({"display_name": "x"}));
     assert_eq!(ws.refused(&anyone(), update).code, "operation.unknown");
     let agent = ws.agent(None, "a").id;
-    let delete = Request::Delete(RetireOf { kind: Kind::Agent, at: at(&agent, 1) });
+    let delete = Request::Delete(RetireOf { kind: Kind::Agent, at: at(&agent, 1), memory_version: None });
     assert_eq!(ws.refused(&anyone(), delete).code, "operation.unknown");
 }

@@ -106,7 +106,11 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
     };
     let info = get(&first.id);
     assert_eq!((info.done, info.lines.len(), info.lines[0].id.as_ref()), (1, 1, Some(&made.id)));
-    assert_eq!(info.lines[0].spec, ws.summary(A, &made.id).applied_digest);
+    // The line names the spec by a digest under which it can be read, and so does the answer.
+    let spec = info.lines[0].spec.unwrap();
+    assert_eq!((made.spec, Digest::of_json(&info.specs[&spec.to_string()])), (Some(spec), spec));
+    let applied_now = ws.loaded(A, &[&made.id]).bodies.remove(0).applied.unwrap().spec;
+    assert_eq!(info.specs[&spec.to_string()], *applied_now);
 
     // It was killed here. The next one is told, and its receipt is complete.
     let Response::Began(second) = ws.call(&by(A), begin(b"1")).unwrap() else { panic!() };
@@ -124,11 +128,29 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
         error: Some("moved".to_owned()),
     };
     let end = ApplyEnd { id: second.id.clone(), outcome: "partial".to_owned(), lines: vec![line] };
+    // What was done is said by the write that did it, and by nobody else.
+    for outcome in ["done", "well", ""] {
+        let mut forged = end.clone();
+        outcome.clone_into(&mut forged.lines[0].outcome);
+        assert_eq!(ws.refused(&by(A), Request::ApplyEnd(forged)).code, "validation.invalid", "{outcome}");
+    }
+    let many = ApplyEnd { lines: vec![end.lines[0].clone(); 100_001], ..end.clone() };
+    assert_eq!(ws.refused(&by(A), Request::ApplyEnd(many)).code, "validation.invalid");
+    // Bytes belong to an Apply too: an open one, of the owner that acts.
+    let bytes = BlobPut { digest: Digest::of(b"x"), bytes: b"x".to_vec() };
+    for who in
+        [Context { apply: Some(second.id.clone()), ..by("acme/b") }, Context { apply: Some("apply_0".into()), ..by(A) }]
+    {
+        assert_eq!(ws.refused(&who, Request::BlobPut(bytes.clone())).code, "apply.closed");
+    }
+    let put = Context { key: None, ..within(&second.id) };
+    ws.call(&put, Request::BlobPut(bytes.clone())).unwrap();
     ws.call(&by(A), Request::ApplyEnd(end.clone())).unwrap();
     let info = get(&second.id);
     assert_eq!((info.done, info.lines.len(), info.outcome.as_deref()), (1, 2, Some("partial")));
     assert_eq!(ws.refused(&by(A), Request::ApplyEnd(end)).code, "apply.closed");
     assert_eq!(ws.refused(&within(&second.id), request).code, "apply.closed");
+    assert_eq!(ws.refused(&put, Request::BlobPut(bytes)).code, "apply.closed");
     assert_eq!(ws.owner(A).source.unwrap().commit.as_deref(), Some("c0ffee"));
     let list = Request::ApplyList(ApplyList { owner: Some(owner(A)), page: None, limit: None });
     let Response::Applies(all) = ws.call(&anyone(), list).unwrap() else { panic!() };
@@ -136,6 +158,79 @@ fn receipt_lines_come_with_the_write_and_with_a_replay() {
     // A killed one is not told of for ever.
     let Response::Began(third) = ws.call(&by(A), begin(b"2")).unwrap() else { panic!() };
     assert_eq!(third.other, None);
+}
+
+#[test]
+fn a_line_of_what_went_names_the_spec_that_went() {
+    let ws = Ws::new();
+    let id = ws.agent(Some(A), "support").id;
+    let applied = ws.loaded(A, &[&id]).bodies.remove(0).applied.unwrap();
+    let spec = Digest::of_json(&applied.spec);
+    let request = ApplyBegin {
+        plan_digest: Digest::of(b"1"),
+        owner: owner(A),
+        source: Source::default(),
+        addresses: vec![address(Kind::Agent, "support")],
+    };
+    let Response::Began(began) = ws.call(&by(A), Request::ApplyBegin(request)).unwrap() else { panic!() };
+    let within = |action: &str, key: &str| Context {
+        apply: Some(began.id.clone()),
+        action: Some(action.to_owned()),
+        ..keyed(A, key)
+    };
+    // Not in `unowned` alone: the digest of a line is that of the whole document.
+    let applied = Applied { unowned: vec!["description".to_owned()], ..applied };
+    let record = Record { at: Authoring { at: at(&id, 1), seq: 1 }, applied };
+    let done = ws.written(&within("Agent/support#record", "r"), Request::Record(record));
+    assert_eq!(done.spec, Some(spec));
+    let gone = retire(Kind::Agent, at(&id, 1));
+    let done = ws.written(&within("Agent/support#retire", "d"), gone.clone());
+    assert_eq!(done.spec, Some(spec));
+    assert_eq!(ws.written(&within("Agent/support#retire", "d"), gone).spec, Some(spec), "a replay too");
+    let Response::Apply(info) = ws.call(&anyone(), Request::ApplyGet(GetId { id: began.id.clone() })).unwrap() else {
+        panic!()
+    };
+    assert_eq!(info.lines.iter().map(|l| l.spec).collect::<Vec<_>>(), [Some(spec), Some(spec)]);
+    assert_eq!(info.specs.keys().collect::<Vec<_>>(), [&spec.to_string()]);
+}
+
+#[test]
+fn the_source_last_applied_is_that_of_an_apply_that_changed_something() {
+    let ws = Ws::new();
+    let begin = |commit: &str| {
+        let request = ApplyBegin {
+            plan_digest: Digest::of(commit.as_bytes()),
+            owner: owner(A),
+            source: Source { commit: Some(commit.to_owned()), ..Source::default() },
+            addresses: vec![],
+        };
+        match ws.call(&by(A), Request::ApplyBegin(request)).unwrap() {
+            Response::Began(began) => Context { apply: Some(began.id), ..by(A) },
+            other => panic!("{other:?}"),
+        }
+    };
+    let source = || ws.owner(A).source.and_then(|s| s.commit);
+    let (old, new) = (begin("old"), begin("new"));
+    assert_eq!(source(), None);
+    let id = ws.written(&new, create(Kind::Agent, agent_body("support"), Some("support"))).id;
+    assert_eq!(source().as_deref(), Some("new"));
+    // Refused, or nothing to change, or only bytes: it has not applied anything.
+    assert!(ws.refused(&old, update(Kind::Agent, at(&id, 7), json!({"system": "old"}))).is_stale());
+    assert!(!ws.written(&old, update(Kind::Agent, at(&id, 1), json!({"name": "support"}))).changed);
+    let bytes = b"x".to_vec();
+    ws.call(&old, Request::BlobPut(BlobPut { digest: Digest::of(&bytes), bytes })).unwrap();
+    assert_eq!(source().as_deref(), Some("new"));
+    let end = |context: &Context| {
+        let id = context.apply.clone().unwrap();
+        ws.call(&by(A), Request::ApplyEnd(ApplyEnd { id, outcome: "done".to_owned(), lines: vec![] })).unwrap();
+    };
+    ws.written(&old, update(Kind::Agent, at(&id, 1), json!({"system": "old"})));
+    assert_eq!(source().as_deref(), Some("old"));
+    end(&new);
+    end(&old);
+    end(&begin("last"));
+    let state = ws.owner(A);
+    assert_eq!((state.source.unwrap().commit.as_deref(), state.seq), (Some("old"), 0));
 }
 
 #[test]

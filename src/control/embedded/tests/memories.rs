@@ -104,6 +104,135 @@ fn an_applied_memory_that_moved_is_drift() {
     assert_eq!((moves[0].actor.as_str(), moves[0].fields[0].as_str()), ("sesn_1", "contents./a.md"));
 }
 
+/// A write of memories that says what is applied with it, as a plan does that was made when `known` was applied.
+fn planned(ws: &Ws, id: &str, known: &[(&str, &str)], puts: &[(&str, Option<&str>, &str)]) -> WriteContents {
+    let mut request = contents(ws, id, puts, &[]);
+    let mut all: BTreeMap<&str, Digest> = known.iter().map(|(p, t)| (*p, Digest::of(t.as_bytes()))).collect();
+    all.extend(puts.iter().map(|(path, _, text)| (*path, Digest::of(text.as_bytes()))));
+    request.applied = Some(spec_of(&json!({"contents": all})));
+    request
+}
+
+fn spec_of(more: &serde_json::Value) -> Applied {
+    let mut spec = serde_json::Value::clone(&applied(Kind::MemoryStore, &object(json!({"name": "answers"}))).spec);
+    for (key, value) in more.as_object().unwrap() {
+        spec[key] = value.clone();
+    }
+    Applied { spec: spec.into(), unowned: vec![] }
+}
+
+fn applied_to(ws: &Ws, id: &str) -> std::sync::Arc<serde_json::Value> {
+    ws.loaded(A, &[id]).bodies.remove(0).applied.unwrap().spec
+}
+
+#[test]
+fn two_plans_from_one_base_each_record_the_paths_that_they_wrote() {
+    let ws = Ws::new();
+    let id = ws.store(Some(A), "answers").id;
+    let base = [("/a.md", "1"), ("/b.md", "1")];
+    ws.written(&by(A), Request::WriteContents(planned(&ws, &id, &[], &[("/a.md", None, "1"), ("/b.md", None, "1")])));
+    let first = planned(&ws, &id, &base, &[("/a.md", Some("1"), "2")]);
+    let second = planned(&ws, &id, &base, &[("/b.md", Some("1"), "2"), ("/c.md", None, "1")]);
+    ws.written(&by(A), Request::WriteContents(second));
+    ws.written(&by(A), Request::WriteContents(first));
+    let [one, two] = ["1", "2"].map(|t| Digest::of(t.as_bytes()));
+    assert_eq!(applied_to(&ws, &id)["contents"], json!({"/a.md": two, "/b.md": two, "/c.md": one}));
+    let summary = ws.summary(A, &id);
+    assert_eq!(summary.live_digest, summary.applied_digest);
+
+    // A deletion takes its own path from what is applied.
+    let mut gone = contents(&ws, &id, &[], &[("/a.md", "2")]);
+    gone.applied = Some(spec_of(&json!({"description": "of no concern"})));
+    ws.written(&by(A), Request::WriteContents(gone));
+    assert_eq!(applied_to(&ws, &id), spec_of(&json!({"contents": {"/b.md": two, "/c.md": one}})).spec);
+}
+
+#[test]
+fn a_change_of_a_store_and_a_write_of_its_memories_leave_each_others_record() {
+    let ws = Ws::new();
+    let id = ws.store(Some(A), "answers").id;
+    ws.written(&by(A), Request::WriteContents(planned(&ws, &id, &[], &[("/a.md", None, "1")])));
+    let [one, two] = ["1", "2"].map(|t| Digest::of(t.as_bytes()));
+    // Planned when /a.md was `1`; it is written before this gets there.
+    let told = json!({"description": "told", "contents": {"/a.md": one}});
+    let describe = |version: u64, text: &str| {
+        let body = object(json!({"description": text}));
+        let applied = Some(spec_of(&told));
+        Request::Update(Update { kind: Kind::MemoryStore, at: at(&id, version), body, applied })
+    };
+    ws.written(&by(A), Request::WriteContents(planned(&ws, &id, &[], &[("/a.md", Some("1"), "2")])));
+    ws.written(&by(A), describe(1, "told"));
+    assert_eq!(applied_to(&ws, &id), spec_of(&json!({"description": "told", "contents": {"/a.md": two}})).spec);
+    // And the other way round: this one knows nothing of the description.
+    ws.written(&by(A), Request::WriteContents(planned(&ws, &id, &[], &[("/a.md", Some("2"), "1")])));
+    assert_eq!(applied_to(&ws, &id), spec_of(&told).spec);
+    let summary = ws.summary(A, &id);
+    assert_eq!((summary.version, summary.live_digest), (2, summary.applied_digest));
+}
+
+#[test]
+fn whatever_changes_what_is_applied_moves_the_version_or_the_sequence() {
+    let ws = Ws::new();
+    let id = ws.store(Some(A), "answers").id;
+    let record = |version, seq| {
+        let at = Authoring { at: at(&id, version), seq };
+        Request::Record(Record { at, applied: spec_of(&json!({})) })
+    };
+    let wrote = ws.written(&by(A), Request::WriteContents(planned(&ws, &id, &[], &[("/a.md", None, "1")])));
+    assert_eq!((wrote.version, wrote.seq), (1, 2));
+    assert!(ws.refused(&by(A), record(1, 1)).is_stale(), "it was planned before the memory was applied");
+    // What is there already and recorded already moves nothing.
+    let again = ws.written(&by(A), Request::WriteContents(planned(&ws, &id, &[], &[("/a.md", Some("1"), "1")])));
+    assert_eq!((again.changed, again.seq), (false, 2));
+
+    // An update and a publication that only record.
+    let Request::Update(mut only) = update(Kind::MemoryStore, at(&id, 1), json!({})) else { unreachable!() };
+    only.applied = Some(spec_of(&json!({"description": "d"})));
+    let recorded = ws.written(&by(A), Request::Update(only));
+    assert_eq!((recorded.version, recorded.seq, recorded.changed), (1, 3, true));
+    let skill = ws.skill(Some(A), "faq", "1");
+    let content = ws.skill_files("faq", "1");
+    let spec = json!({"content": content.digest, "labels": {"team": "x"}}).into();
+    let applied = Some(Applied { spec, unowned: vec![] });
+    let equal = Publish { kind: Kind::Skill, at: at(&skill.id, 1), content, applied };
+    let recorded = ws.written(&by(A), Request::Publish(equal));
+    assert_eq!((recorded.version, recorded.seq, recorded.changed), (1, 2, true));
+}
+
+#[test]
+fn a_plan_that_is_applied_again_finds_its_store_as_it_left_it() {
+    let ws = Ws::new();
+    let make = create(Kind::MemoryStore, object(json!({"name": "answers"})), Some("answers"));
+    let id = ws.written(&keyed(A, "create"), make.clone()).id;
+    let write = Request::WriteContents(planned(&ws, &id, &[], &[("/a.md", None, "1")]));
+    let wrote = ws.written(&keyed(A, "write"), write.clone());
+    // Its own write raised the sequence: that is not "moved on".
+    let again = ws.written(&keyed(A, "create"), make);
+    assert_eq!((again.replayed, again.moved, again.seq), (true, false, 1));
+    let protect = Request::Protect(Protect { at: Authoring { at: at(&id, 1), seq: wrote.seq }, protected: true });
+    ws.written(&keyed(A, "protect"), protect.clone());
+    // What follows expects the sequence as this left it, so it is the same request, with the same key.
+    let again = ws.written(&keyed(A, "write"), write);
+    assert_eq!((again.moved, again.seq), (false, wrote.seq));
+    assert!(ws.written(&keyed(A, "protect"), protect).replayed);
+}
+
+#[test]
+fn a_store_is_retired_with_the_memories_that_were_planned() {
+    let ws = Ws::new();
+    let id = ws.store(Some(A), "answers").id;
+    let retire = |memory_version| {
+        Request::Archive(RetireOf { kind: Kind::MemoryStore, at: at(&id, 1), memory_version: Some(memory_version) })
+    };
+    assert_eq!(ws.summary(A, &id).content_version, None);
+    ws.written(&session(), memory_create(&id, "/a.md", "learned"));
+    // The store's own version tells of no memory.
+    let error = ws.refused(&by(A), retire(0));
+    assert!(error.is_stale() && error.details["current"] == json!(1));
+    assert_eq!(ws.summary(A, &id).content_version.as_deref(), Some("1"));
+    ws.written(&by(A), retire(1));
+}
+
 #[test]
 fn paths_and_sizes() {
     let ws = Ws::new();

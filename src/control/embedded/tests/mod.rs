@@ -295,7 +295,7 @@ pub(super) fn ids(bodies: &[Value]) -> Vec<&str> {
 
 pub(super) fn retire(kind: Kind, at: Expect) -> Request {
     match def(kind).retire {
-        crate::model::kinds::Retire::Archive => Request::Archive(RetireOf { kind, at }),
-        crate::model::kinds::Retire::Delete => Request::Delete(RetireOf { kind, at }),
+        crate::model::kinds::Retire::Archive => Request::Archive(RetireOf { kind, at, memory_version: None }),
+        crate::model::kinds::Retire::Delete => Request::Delete(RetireOf { kind, at, memory_version: None }),
     }
 }

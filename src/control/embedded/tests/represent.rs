@@ -78,7 +78,7 @@ fn what_is_not_a_resource_is_shown_as_what_it_is() {
     let policy = SetPolicy { owner: owner(A), seq: 0, policy: crate::model::config::Policy::default() };
     let (_, body) = shown(&ws, by(A), Request::SetPolicy(policy));
     assert_eq!((&body["type"], &body["owner"], &body["seq"]), (&json!("owner"), &json!(A), &json!(1)));
-    let delete = Request::Delete(RetireOf { kind: Kind::MemoryStore, at: at(&store, 1) });
+    let delete = Request::Delete(RetireOf { kind: Kind::MemoryStore, at: at(&store, 1), memory_version: None });
     assert_eq!(shown(&ws, anyone(), delete).1, json!({"id": store, "type": "memory_store_deleted"}));
 }
 
