@@ -36,16 +36,20 @@ pub(super) async fn respond(app: &App, request: Request, line: &mut Line) -> Res
     let _slot = app.slots.try_acquire().map_err(|_| body::busy())?;
     let token = auth::authenticate(&app.embedded, request.headers()).await?;
     line.by(&token.name);
-    if request.uri().path() == "/metrics" {
-        line.of_route("/metrics");
-        auth::scope(&token, Scope::Read)?;
-        let text = || answer::bytes_of(metrics::MEDIA, Body::from(app.metrics.text(&app.embedded)));
-        return read_only(request.method(), text);
-    }
-    if request.uri().path() == "/openapi.json" {
-        line.of_route("/openapi.json");
-        auth::scope(&token, Scope::Read)?;
-        return read_only(request.method(), || answer::bytes_of("application/json", Body::from(openapi::text())));
+    match request.uri().path() {
+        "/metrics" => {
+            line.of_route("/metrics");
+            auth::scope(&token, Scope::Read)?;
+            let text = || answer::bytes_of(metrics::MEDIA, Body::from(app.metrics.text(&app.embedded)));
+            return read_only(request.method(), text);
+        }
+        "/openapi.json" => {
+            line.of_route("/openapi.json");
+            auth::scope(&token, Scope::Read)?;
+            let text = || answer::bytes_of("application/json", Body::from(openapi::text()));
+            return read_only(request.method(), text);
+        }
+        _ => {}
     }
     let allowed = http::allowed(request.uri().path());
     if request.method() == Method::OPTIONS && !allowed.is_empty() {

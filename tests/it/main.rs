@@ -25,6 +25,7 @@ mod generated;
 mod hostile;
 mod laws;
 mod layering;
+mod openapi;
 mod operations;
 mod repo;
 mod sandbox;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::model::Kind;
 use crate::model::kinds::agent::spec::{ExecutionIdentity, McpServer, Model, OnOff, Switch, Tool};
@@ -347,8 +347,9 @@ pub enum StoreOwner {
     },
 }
 
-/// The JSON Schema of the wire fields that a create of a kind takes, with nothing to refer to outside of it.
-pub fn schema(kind: Kind) -> Value {
+/// The JSON Schema of the wire fields that a create or an update of a kind takes, with nothing to refer to outside
+/// of it.
+pub fn schema(kind: Kind, update: bool) -> Value {
     fn of<T: JsonSchema>() -> Value {
         let mut settings = SchemaSettings::draft2020_12();
         settings.inline_subschemas = true;
@@ -365,13 +366,52 @@ pub fn schema(kind: Kind) -> Value {
         Kind::Skill => of::<SkillBody>(),
     };
     if let Some(metadata) = schema.pointer_mut("/properties/metadata") {
-        *metadata = serde_json::json!({
+        *metadata = json!({
             "description": "Labels; in an update null removes one.",
             "type": ["object", "null"],
-            "maxProperties": 16,
+            "maxProperties": if update { 256 } else { 16 },
             "propertyNames": {"minLength": 1, "maxLength": 64},
             "additionalProperties": {"type": ["string", "null"], "maxLength": 512},
         });
     }
+    if update {
+        if let Some(map) = schema.as_object_mut() {
+            map.remove("required");
+        }
+        // What is omitted inside of it is kept too, its type among that.
+        if kind == Kind::Environment
+            && let Some(config) = schema.pointer_mut("/properties/config")
+        {
+            *config = json!({
+                "type": ["object", "null"],
+                "properties": {
+                    "type": {"enum": ["cloud", "self_hosted"]},
+                    "networking": {"type": ["object", "null"]},
+                    "packages": {"type": ["object", "null"]},
+                },
+                "additionalProperties": false,
+            });
+        }
+    }
     schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::kinds::KINDS;
+
+    #[test]
+    fn every_kind_has_fields_with_words() {
+        for def in KINDS {
+            for update in [false, true] {
+                let schema = schema(def.kind, update);
+                assert_eq!(schema["additionalProperties"], false, "{}", def.kind);
+                assert!(jsonschema::draft202012::new(&schema).is_ok(), "{}", def.kind);
+                for (name, field) in schema["properties"].as_object().unwrap() {
+                    assert!(name == "config" || field["description"].is_string(), "{}.{name}: {field}", def.kind);
+                }
+            }
+        }
+    }
 }

@@ -101,6 +101,7 @@ fn other(name: &str, schemas: &mut Schemas) -> Value {
         "workspace.get" => schemas.answer::<WorkspaceInfo>(),
         "tokens.create" => schemas.answer::<NewToken>(),
         "tokens.list" => page(&schemas.answer::<TokenInfo>()),
+        "authoring.policy" => written(&resources::owner(schemas), schemas),
         "applies.end" | "blobs.put" | "tokens.revoke" => json!({"type": "object"}),
         _ => {
             let any = schemas.named("Resource", || {

@@ -49,7 +49,7 @@ pub(super) fn responses() -> Value {
                             "properties": {
                                 "error_code": {
                                     "type": "string",
-                                    "pattern": r"^[a-z_]+(\.[a-z_]+)+$",
+                                    "pattern": r"^[a-z_]+(\.[a-z_]+)*$",
                                     "description": "For programs; `checkfu explain CODE` tells more.",
                                 },
                             },

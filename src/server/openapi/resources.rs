@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::model::Kind;
+use crate::model::config::Policy;
 use crate::model::kinds::{def, wire};
 use crate::server::openapi::schemas::{Schemas, each, opened};
 
@@ -17,7 +18,7 @@ fn time() -> Value {
 }
 
 fn maybe_time() -> Value {
-    json!({"type": ["string", "null"], "format": "date-time"})
+    maybe(time())
 }
 
 fn text() -> Value {
@@ -94,7 +95,7 @@ pub(super) fn resource(kind: Kind, schemas: &mut Schemas) -> Value {
 
 /// The fields of a kind: those that a request sets, and those that the workspace does.
 fn own(kind: Kind) -> Map<String, Value> {
-    let mut schema = wire::schema(kind);
+    let mut schema = wire::schema(kind, false);
     opened(&mut schema);
     // What is answered was taken once; limits are the request's.
     each(&mut schema, &mut |map| {
@@ -137,47 +138,84 @@ pub(super) fn listed(kind: Kind, schemas: &mut Schemas) -> Value {
 
 /// A version: of an agent it is the agent as it was.
 pub(super) fn version(kind: Kind, schemas: &mut Schemas) -> Value {
-    if kind == Kind::Agent {
-        return resource(kind, schemas);
-    }
-    let entries = || json!({"type": "array", "items": {"type": "object", "required": ["path", "size", "sha256"]}});
+    let entries = || {
+        let entry = object(vec![("path", text()), ("size", number()), ("sha256", digest())]);
+        json!({"type": "array", "items": entry})
+    };
     match kind {
+        Kind::Agent => resource(kind, schemas),
         Kind::Skill => schemas.named("SkillVersion", || {
             object(vec![
-                ("id", text()),
+                ("id", json!({"type": "string", "pattern": "^skver_"})),
                 ("type?", json!({"const": "skill_version"})),
                 ("skill_id?", text()),
                 ("name?", text()),
                 ("description?", text()),
+                ("number", number()),
+                ("digest", digest()),
                 ("created_at", time()),
-                ("number?", number()),
-                ("digest?", digest()),
                 ("entries?", entries()),
             ])
         }),
-        Kind::FileTree => schemas.named("FileTreeRevision", || {
-            object(vec![("created_at", time()), ("number?", number()), ("digest?", digest()), ("entries?", entries())])
+        Kind::MemoryStore => schemas.named("MemoryStoreVersion", || {
+            object(vec![
+                ("id", text()),
+                ("type?", json!({"const": "memory_store_version"})),
+                ("memory_store_id?", text()),
+                ("number", number()),
+                ("parent?", json!({"type": ["integer", "null"]})),
+                ("digest", digest()),
+                ("created_at?", time()),
+                ("created_by?", text()),
+                ("changes?", json!({"type": "object", "additionalProperties": number()})),
+                ("changed?", json!({"type": "array", "items": {"type": "object"}})),
+                ("entries?", entries()),
+            ])
         }),
-        _ => schemas.named(&format!("{kind}Version"), || {
-            object(vec![("created_at", time()), ("number?", number()), ("digest?", digest()), ("entries?", entries())])
+        _ => schemas.named(&format!("{kind}Revision"), || {
+            object(vec![
+                ("id", text()),
+                ("number", number()),
+                ("digest", digest()),
+                ("created_at", time()),
+                ("entries?", entries()),
+            ])
         }),
     }
+}
+
+fn maybe(mut schema: Value) -> Value {
+    let ty = schema["type"].take();
+    schema["type"] = json!([ty, "null"]);
+    schema
+}
+
+/// Who wrote.
+fn actor() -> Value {
+    let mut session = object(vec![("type", json!({"const": "session_actor"})), ("session_id", text())]);
+    let mut api = object(vec![("type", json!({"const": "api_actor"})), ("api_key_id", text())]);
+    session["title"] = json!("An agent's session.");
+    api["title"] = json!("A person or a tool.");
+    json!({"oneOf": [session, api]})
 }
 
 /// A memory.
 pub(super) fn memory(schemas: &mut Schemas) -> Value {
     schemas.named("Memory", || {
         object(vec![
-            ("id", text()),
+            ("id", json!({"type": "string", "pattern": "^mem_"})),
             ("type", json!({"const": "memory"})),
             ("memory_store_id", text()),
             ("memory_version_id", text()),
             ("path", text()),
-            ("content", json!({"type": ["string", "null"]})),
+            ("content", maybe(text())),
             ("content_sha256", hex()),
             ("content_size_bytes", number()),
             ("created_at", time()),
             ("updated_at", time()),
+            ("updated_by", text()),
+            ("updated_by_kind", json!({"enum": ["api", "session"]})),
+            ("updated_by_owner", maybe(text())),
         ])
     })
 }
@@ -191,13 +229,21 @@ pub(super) fn memory_prefix(schemas: &mut Schemas) -> Value {
 pub(super) fn memory_version(schemas: &mut Schemas) -> Value {
     schemas.named("MemoryVersion", || {
         object(vec![
-            ("id", text()),
+            ("id", json!({"type": "string", "pattern": "^memver_"})),
             ("type", json!({"const": "memory_version"})),
-            ("memory_id", text()),
             ("memory_store_id", text()),
+            ("memory_id", text()),
             ("operation", json!({"enum": ["created", "modified", "deleted"]})),
+            ("path", maybe(text())),
+            ("content", maybe(text())),
+            ("content_sha256", maybe(hex())),
+            ("content_size_bytes", maybe(number())),
             ("created_at", time()),
-            ("created_by", json!({"type": "object"})),
+            ("created_by", actor()),
+            ("created_by_owner", maybe(text())),
+            ("memory_store_version", number()),
+            ("redacted_at", maybe_time()),
+            ("redacted_by", json!({"anyOf": [actor(), {"type": "null"}]})),
         ])
     })
 }
@@ -206,14 +252,23 @@ pub(super) fn memory_version(schemas: &mut Schemas) -> Value {
 pub(super) fn file(schemas: &mut Schemas) -> Value {
     schemas.named("File", || {
         object(vec![
-            ("id", text()),
-            ("type?", json!({"const": "file"})),
+            ("id", json!({"type": "string", "pattern": "^file_"})),
+            ("type", json!({"const": "file"})),
             ("filename", text()),
             ("mime_type", text()),
             ("size_bytes", number()),
+            ("downloadable", json!({"type": "boolean"})),
             ("created_at", time()),
-            ("downloadable?", json!({"type": "boolean"})),
-            ("expires_at?", maybe_time()),
+            ("expires_at", maybe_time()),
+            ("created_by?", text()),
         ])
+    })
+}
+
+/// An owner's record, after its policy was set.
+pub(super) fn owner(schemas: &mut Schemas) -> Value {
+    let policy = schemas.answer::<Option<Policy>>();
+    schemas.named("OwnerRecord", || {
+        object(vec![("type", json!({"const": "owner"})), ("owner", text()), ("policy", policy), ("seq", number())])
     })
 }

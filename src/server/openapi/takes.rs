@@ -141,8 +141,8 @@ pub(super) fn body(operation: &Operation, schemas: &mut Schemas) -> Option<Value
     })
 }
 
-fn wire_fields(kind: Kind) -> Value {
-    let mut schema = wire::schema(kind);
+fn wire_fields(kind: Kind, update: bool) -> Value {
+    let mut schema = wire::schema(kind, update);
     each(&mut schema, &mut |map| {
         if map.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("uint")) {
             map.remove("format");
@@ -154,7 +154,7 @@ fn wire_fields(kind: Kind) -> Value {
 
 fn create(kind: Kind, schemas: &mut Schemas) -> Value {
     schemas.named(&format!("{kind}Create"), || {
-        let mut schema = wire_fields(kind);
+        let mut schema = wire_fields(kind, false);
         schema["properties"]["authoring"] = request::<Option<AuthoringOf>>();
         if matches!(kind, Kind::Skill | Kind::FileTree) {
             schema["properties"]["content"] = request::<Option<ContentOf>>();
@@ -165,10 +165,7 @@ fn create(kind: Kind, schemas: &mut Schemas) -> Value {
 
 fn update(kind: Kind, schemas: &mut Schemas) -> Value {
     schemas.named(&format!("{kind}Update"), || {
-        let mut schema = wire_fields(kind);
-        if let Some(map) = schema.as_object_mut() {
-            map.remove("required");
-        }
+        let mut schema = wire_fields(kind, true);
         let version = json!({"type": ["integer", "null"], "minimum": 0, "maximum": i64::MAX,
             "description": "The version that the resource must have; another one is a conflict."});
         if kind == Kind::Agent {

@@ -77,18 +77,41 @@ fn our_fields_beside_wire_fields() {
         post("/v1/agents/x", json!({"version": 1, "expected_version": 2})),
         "`version`: it is another than `expected_version`"
     );
-    let update = read(Verb::Post, "/v1/agents/x", Body::Json(json!({"version": 3, "name": null}))).unwrap();
+    let update = read(Verb::Post, "/v1/agents/x", Body::Json(json!({"version": 3, "system": null}))).unwrap();
     let Request::Update(update) = update else { panic!() };
-    assert_eq!((update.at.version, json!(update.body)), (Some(3), json!({"name": null})));
-    // Only an agent has it.
-    let other = read(Verb::Post, "/v1/environments/x", Body::Json(json!({"version": 3}))).unwrap();
-    assert!(matches!(other, Request::Update(u) if u.at.version.is_none() && u.body.contains_key("version")));
+    assert_eq!((update.at.version, json!(update.body)), (Some(3), json!({"system": null})));
+    assert_eq!(post("/v1/environments/x", json!({"version": 3})), "`version`: there is no such field");
     assert_eq!(
-        post("/v1/agents", json!({"authoring": {"applied": {"spec": {}}}, "content": {"entries": 1}})),
+        post(
+            "/v1/agents",
+            json!({"name": "x", "model": "m", "authoring": {"applied": {"spec": {}}}, "content": {"entries": 1}})
+        ),
         "`content.entries`: invalid type: integer `1`, expected a sequence; `authoring.address`: a claim needs it"
     );
     assert_eq!(
-        post("/v1/agents", json!({"authoring": {"address": "Agent/x", "owner": "a"}})),
+        post("/v1/agents", json!({"name": "x", "model": "m", "authoring": {"address": "Agent/x", "owner": "a"}})),
         "`authoring.owner`: there is no such field; `authoring.applied`: a claim needs it"
     );
+}
+
+#[test]
+fn wire_fields() {
+    assert_eq!(
+        post("/v1/agents", json!({"nme": "x", "model": 1, "tools": "all", "metadata": {"a": 1}})),
+        "`name`: it is missing; `metadata.a`: 1 is not of types \"null\", \"string\"; `model`: 1 is not valid under any \
+         of the schemas listed in the 'anyOf' keyword; `tools`: \"all\" is not of types \"null\", \"array\"; `nme`: there \
+         is no such field"
+    );
+    assert!(post("/v1/agents/x", json!({"system": "x".repeat(100_001)})).len() < 300);
+    assert!(
+        read(Verb::Post, "/v1/environments/x", Body::Json(json!({"config": {"packages": {"pip": ["x"]}}}))).is_ok()
+    );
+    let big = json!({"at": {"at": {"id": "x", "version": u64::MAX}, "seq": 1}, "protected": true});
+    assert_eq!(post("/v1/authoring/protect", big), "`at.at.version`: it is more than 9223372036854775807");
+    assert_eq!(
+        get("/v1/audit?after=9223372036854775808"),
+        "`after`: `9223372036854775808` is not a whole number of at least 0"
+    );
+    let any = json!({"at": {"at": {"id": "x"}, "seq": 1}, "applied": {"spec": {"n": u64::MAX}}});
+    assert!(read(Verb::Post, "/v1/authoring/record", Body::Json(any)).is_ok());
 }

@@ -70,8 +70,20 @@ impl Made {
         ContentOf { entries, digest }
     }
 
-    fn body(&self) -> Object {
-        let body = json!({"name": self.text, "description": null, "tools": [], "metadata": {self.text.as_str(): ""}});
+    /// Wire fields of a kind. An update clears what it can.
+    fn body(&self, kind: Kind, update: bool) -> Object {
+        let metadata = json!({self.text.as_str(): if update { None } else { Some("") }});
+        let text = || self.opt(self.text.clone());
+        let body = match kind {
+            Kind::Agent => json!({"name": self.text, "model": "m", "description": null, "tools": [],
+                "system": text(), "metadata": metadata}),
+            Kind::Environment => json!({"name": self.text, "description": text(), "metadata": metadata}),
+            Kind::FileTree => json!({"name": self.text, "source": {"kind": "upload"}, "metadata": metadata}),
+            Kind::FileTreeMount => json!({"agent_id": self.text, "file_tree_id": self.text, "metadata": metadata}),
+            Kind::MemoryMount => json!({"agent_id": self.text, "memory_store_id": self.text, "instructions": text()}),
+            Kind::MemoryStore => json!({"name": self.text, "description": text(), "metadata": metadata}),
+            Kind::Skill => json!({"name": "faq", "display_name": self.text}),
+        };
         body.as_object().cloned().unwrap()
     }
 
@@ -120,7 +132,7 @@ impl Made {
         let replaces = self.opt(at());
         let absent_since = self.opt(self.text.clone());
         let claim = self.opt(self.claim());
-        let (body, content) = (self.body(), self.opt(self.content()));
+        let (body, content) = (self.body(kind, false), self.opt(self.content()));
         let list = ListOf {
             kind,
             owner: self.opt(self.owner.clone()),
@@ -134,10 +146,10 @@ impl Made {
         };
         let number = if kind == Kind::Agent { self.opt(u64::from(self.number)) } else { None };
         let all = vec![
-            Request::Create(Create { kind, body: body.clone(), content, claim, absent_since, replaces }),
+            Request::Create(Create { kind, body, content, claim, absent_since, replaces }),
             Request::List(list),
             Request::Get(GetOf { kind, id: id(), version: number }),
-            Request::Update(Update { kind, at: at(), body, applied: self.opt(self.applied()) }),
+            Request::Update(Update { kind, at: at(), body: self.body(kind, true), applied: self.opt(self.applied()) }),
             Request::Archive(retire()),
             Request::Delete(retire()),
             Request::Publish(Publish { kind, at: at(), content: self.content(), applied: self.opt(self.applied()) }),
