@@ -25,6 +25,7 @@ mod hostile;
 mod laws;
 mod layering;
 mod operations;
+mod remote;
 mod repo;
 mod sandbox;
 mod serve;

@@ -73,7 +73,14 @@ pub(super) fn revoke(tx: &Tx<'_>, request: &GetId) -> Result<Effect> {
     if changed {
         token::revoke(tx.conn, &request.id, &tx.now)?;
     }
-    Ok(Effect { response: Response::Done, resource: Some(token.id), fields: Vec::new(), before: None, after: Stand::default(), changed })
+    Ok(Effect {
+        response: Response::Done,
+        resource: Some(token.id),
+        fields: Vec::new(),
+        before: None,
+        after: Stand::default(),
+        changed,
+    })
 }
 
 fn is_pattern(text: &str) -> bool {

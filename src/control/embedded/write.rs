@@ -134,9 +134,11 @@ impl Stand {
             | Request::Transfer(_)
             | Request::Protect(_)
             | Request::Record(_) => self.applied,
-            Request::Publish(_) | Request::WriteContents(_) | Request::MemoryCreate(_) | Request::MemoryUpdate(_) | Request::MemoryDelete(_) => {
-                self.content
-            }
+            Request::Publish(_)
+            | Request::WriteContents(_)
+            | Request::MemoryCreate(_)
+            | Request::MemoryUpdate(_)
+            | Request::MemoryDelete(_) => self.content,
             _ => self.body,
         }
     }
@@ -280,7 +282,11 @@ fn may_act(tx: &Tx<'_>, request: &Request, present: Option<&Resource>) -> Result
     let Some(r) = present else { return Ok(()) };
     match request {
         // What a session writes is no authoring.
-        Request::MemoryCreate(_) | Request::MemoryUpdate(_) | Request::MemoryDelete(_) if tx.context.actor_kind == ActorKind::Session => Ok(()),
+        Request::MemoryCreate(_) | Request::MemoryUpdate(_) | Request::MemoryDelete(_)
+            if tx.context.actor_kind == ActorKind::Session =>
+        {
+            Ok(())
+        }
         // These compare the owner themselves.
         Request::Claim(_) | Request::Release(_) | Request::Transfer(_) | Request::Protect(_) | Request::Record(_) => {
             Ok(())
