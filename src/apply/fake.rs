@@ -113,7 +113,12 @@ impl Inner {
         }
         let written = match request {
             Request::Owner(_) => return Response::Owner(Box::new(self.owner.clone().unwrap())),
-            Request::ApplyList(_) => return Response::Applies(Page { data: self.applies.clone(), next_page: None }),
+            Request::ApplyList(r) => {
+                // Newest first, as many as are asked for.
+                let most = r.limit.unwrap_or(20) as usize;
+                let data = self.applies.iter().rev().take(most).cloned().collect();
+                return Response::Applies(Page { data, next_page: None });
+            }
             Request::ApplyBegin(_) => return Response::Began(Began { id: "apply_1".into(), other: None }),
             Request::BlobsMissing(d) => {
                 return Response::Missing(d.digests.iter().filter(|d| !self.blobs.contains(d)).copied().collect());

@@ -13,6 +13,7 @@ mod body;
 mod guard;
 mod line;
 mod metrics;
+pub mod openapi;
 mod operation;
 mod upload;
 

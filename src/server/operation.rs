@@ -13,7 +13,7 @@ use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes::http as http_codes;
 use crate::model::op::{Context, Request as Op, Response, Scope, Verb};
 use crate::server::line::Line;
-use crate::server::{App, answer, archive, auth, body, metrics, upload};
+use crate::server::{App, answer, archive, auth, body, metrics, openapi, upload};
 
 /// Answers a request, or says why not.
 pub(super) async fn respond(app: &App, request: Request, line: &mut Line) -> Result<Answer, ControlError> {
@@ -41,6 +41,12 @@ pub(super) async fn respond(app: &App, request: Request, line: &mut Line) -> Res
             line.of_route("/metrics");
             auth::scope(&token, Scope::Read)?;
             let text = || answer::bytes_of(metrics::MEDIA, Body::from(app.metrics.text(&app.embedded)));
+            return read_only(request.method(), text);
+        }
+        "/openapi.json" => {
+            line.of_route("/openapi.json");
+            auth::scope(&token, Scope::Read)?;
+            let text = || answer::bytes_of("application/json", Body::from(openapi::text()));
             return read_only(request.method(), text);
         }
         _ => {}

@@ -68,3 +68,17 @@ pub(crate) fn blob(conn: &Conn, digest: Digest) -> Result<Option<Vec<u8>>> {
     let mut statement = conn.prepare_cached("SELECT bytes FROM blob WHERE digest = ?1")?;
     Ok(statement.query_row([digest], |r| r.get(0)).optional()?)
 }
+
+/// Lets go of those of these bytes that no memory, file, skill or tree has.
+pub(crate) fn release_blobs(conn: &Conn, digests: &[Digest]) -> Result<()> {
+    let hex: Vec<String> = digests.iter().map(Digest::hex).collect();
+    conn.prepare_cached(
+        "DELETE FROM blob WHERE digest IN (SELECT unhex(value) FROM json_each(?1)) \
+         AND NOT EXISTS (SELECT 1 FROM memory WHERE sha256 = blob.digest) \
+         AND NOT EXISTS (SELECT 1 FROM file WHERE file.digest = blob.digest) \
+         AND 'sha256:' || lower(hex(digest)) NOT IN \
+         (SELECT json_extract(e.value, '$.sha256') FROM file_set, json_each(file_set.entries) e)",
+    )?
+    .execute([Json(hex)])?;
+    Ok(())
+}

@@ -1,5 +1,7 @@
-//! Memories: rows that are in a range of MemoryVersions, so versions share them.
+//! Memories: rows that are in a range of MemoryVersions, so versions share them. Each row is also one version of
+//! its memory (`store::memory_version`).
 
+use rusqlite::types::{ToSql, ToSqlOutput};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::model::op::ActorKind;
@@ -11,6 +13,8 @@ use crate::store::{Conn, Result};
 pub(crate) struct Memory {
     /// `mem_…`
     pub(crate) id: String,
+    /// `memver_…` of what it is now.
+    pub(crate) version: String,
     pub(crate) path: String,
     pub(crate) sha256: Digest,
     pub(crate) size: u64,
@@ -18,21 +22,54 @@ pub(crate) struct Memory {
     pub(crate) actor: String,
     pub(crate) actor_kind: ActorKind,
     pub(crate) owner: Option<Owner>,
+    /// When it was made.
+    pub(crate) created_at: String,
+    /// When it was written last.
     pub(crate) at: String,
 }
 
-const COLUMNS: &str = "id, path, sha256, size, actor, actor_kind, owner, at";
+/// What a write did to a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// Made it.
+    Created,
+    /// Gave it other content or another path.
+    Modified,
+    /// Deleted it.
+    Deleted,
+}
+
+impl Operation {
+    /// As the wire says it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Operation::Created => "created",
+            Operation::Modified => "modified",
+            Operation::Deleted => "deleted",
+        }
+    }
+}
+
+impl ToSql for Operation {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.as_str()))
+    }
+}
+
+const COLUMNS: &str = "id, version_id, path, sha256, size, actor, actor_kind, owner, created_at, at";
 
 fn read(r: &Row<'_>) -> rusqlite::Result<Memory> {
     Ok(Memory {
         id: r.get(0)?,
-        path: r.get(1)?,
-        sha256: r.get(2)?,
-        size: r.get(3)?,
-        actor: r.get(4)?,
-        actor_kind: r.get(5)?,
-        owner: r.get(6)?,
-        at: r.get(7)?,
+        version: r.get(1)?,
+        path: r.get(2)?,
+        sha256: r.get(3)?,
+        size: r.get(4)?,
+        actor: r.get(5)?,
+        actor_kind: r.get(6)?,
+        owner: r.get(7)?,
+        created_at: r.get(8)?,
+        at: r.get(9)?,
     })
 }
 
@@ -48,22 +85,22 @@ pub(crate) fn by_id(conn: &Conn, store: &str, id: &str) -> Result<Option<Memory>
     Ok(conn.prepare_cached(&sql)?.query_row([store, id], read).optional()?)
 }
 
-/// All now, by path; only those whose path starts with `prefix`.
-pub(crate) fn now(conn: &Conn, store: &str, prefix: &str) -> Result<Vec<Memory>> {
+/// Those now from path `from` on and before path `before`, by path.
+pub(crate) fn between(conn: &Conn, store: &str, from: &str, before: &str, limit: u32) -> Result<Vec<Memory>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM memory WHERE store = ?1 AND until_version IS NULL \
-         AND substr(path, 1, length(?2)) = ?2 ORDER BY path"
+        "SELECT {COLUMNS} FROM memory WHERE store = ?1 AND until_version IS NULL AND path >= ?2 AND path < ?3 \
+         ORDER BY path LIMIT ?4"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map([store, prefix], read)?;
+    let rows = statement.query_map(params![store, from, before, limit], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// (path, content, size) at a MemoryVersion, by path.
+/// (path, content, size) at a MemoryVersion, by path; those that were redacted are left out.
 pub(crate) fn at_version(conn: &Conn, store: &str, number: u64) -> Result<Vec<(String, Digest, u64)>> {
     let mut statement = conn.prepare_cached(
         "SELECT path, sha256, size FROM memory WHERE store = ?1 AND from_version <= ?2 \
-         AND (until_version IS NULL OR until_version > ?2) ORDER BY path",
+         AND (until_version IS NULL OR until_version > ?2) AND redacted_at IS NULL ORDER BY path",
     )?;
     let rows = statement.query_map(params![store, number], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -84,14 +121,16 @@ pub(crate) fn count(conn: &Conn, store: &str) -> Result<u64> {
     Ok(statement.query_row([store], |r| r.get(0))?)
 }
 
-/// A path now below `path`, if there is one.
-pub(crate) fn below(conn: &Conn, store: &str, path: &str) -> Result<Option<String>> {
-    // '0' follows '/': the range holds just what starts with `path` and a slash.
-    let mut statement = conn.prepare_cached(
-        "SELECT path FROM memory WHERE store = ?1 AND until_version IS NULL AND path > ?2 || '/' AND path < ?2 || '0' \
-         ORDER BY path LIMIT 1",
-    )?;
-    Ok(statement.query_row([store, path], |r| r.get(0)).optional()?)
+/// A memory now below `path`, if there is one.
+pub(crate) fn below(conn: &Conn, store: &str, path: &str) -> Result<Option<Memory>> {
+    let (from, before) = (format!("{path}/"), after_folder(path));
+    Ok(between(conn, store, &from, &before, 1)?.pop())
+}
+
+/// The least text after all that starts with `folder` and a slash.
+pub(crate) fn after_folder(folder: &str) -> String {
+    // '0' follows '/'.
+    format!("{folder}0")
 }
 
 /// Ends what is at a path with version `number` of the store; the new one does not hold it.
@@ -103,12 +142,31 @@ pub(crate) fn end(conn: &Conn, store: &str, path: &str, number: u64) -> Result<(
     Ok(())
 }
 
-/// Adds a memory from version `number` of the store on.
-pub(crate) fn add(conn: &Conn, store: &str, number: u64, m: &Memory) -> Result<()> {
+/// Adds a version of a memory, from version `number` of the store on; one that says that it was deleted is in
+/// no version, and has no content.
+pub(crate) fn add(conn: &Conn, store: &str, number: u64, operation: Operation, m: &Memory) -> Result<()> {
+    let deleted = operation == Operation::Deleted;
+    let (sha256, size) = if deleted { (None, None) } else { (Some(m.sha256), Some(m.size)) };
     conn.prepare_cached(
-        "INSERT INTO memory (store, from_version, id, path, sha256, size, actor, actor_kind, owner, at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT INTO memory (version_id, store, id, operation, path, sha256, size, from_version, until_version, \
+         created_at, actor, actor_kind, owner, at) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?
-    .execute(params![store, number, m.id, m.path, m.sha256, m.size, m.actor, m.actor_kind, m.owner, m.at])?;
+    .execute(params![
+        m.version,
+        store,
+        m.id,
+        operation,
+        m.path,
+        sha256,
+        size,
+        number,
+        deleted.then_some(number),
+        m.created_at,
+        m.actor,
+        m.actor_kind,
+        m.owner,
+        m.at
+    ])?;
     Ok(())
 }

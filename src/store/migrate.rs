@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0002_old_answers.sql"),
     include_str!("migrations/0003_journal.sql"),
     include_str!("migrations/0004_tokens.sql"),
+    include_str!("migrations/0005_memory_versions_and_files.sql"),
 ];
 
 /// The schema that this program writes.

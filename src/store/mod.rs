@@ -5,9 +5,11 @@ pub(crate) mod apply;
 pub(crate) mod document;
 mod error;
 pub(crate) mod fact;
+pub(crate) mod file;
 pub(crate) mod idempotency;
 mod leftover;
 pub(crate) mod memory;
+pub(crate) mod memory_version;
 mod migrate;
 mod open;
 pub(crate) mod owner;
@@ -42,6 +44,15 @@ pub(crate) fn snapshot<'a>(conn: &'a Conn, patience: &Patience) -> Result<Batch<
         snapshot.query_row("PRAGMA schema_version", [], |_| Ok(()))?;
         Ok(snapshot)
     })
+}
+
+/// Takes what was deleted out of the log beside the database too. Where a reader holds the log, the next checkpoint
+/// does it.
+pub(crate) fn scrub(conn: &Conn, patience: &Patience) -> Result<()> {
+    conn.busy_timeout(std::time::Duration::ZERO)?;
+    let done = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    conn.busy_timeout(patience.moment())?;
+    Ok(done?)
 }
 
 /// What every row function answers.

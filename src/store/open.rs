@@ -143,6 +143,8 @@ impl Database {
         self.configure(&conn)?;
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.pragma_update(None, "cache_size", -32_768)?;
+        // What is deleted for good (a redacted memory, a deleted file) is overwritten in the file.
+        conn.pragma_update(None, "secure_delete", true)?;
         if conn.is_readonly("main")? {
             return Err(StoreError::new(Trouble::ReadOnly, "the workspace cannot be written"));
         }

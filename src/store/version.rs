@@ -59,6 +59,12 @@ pub(crate) fn by_content(conn: &Conn, resource: &str, digest: Digest) -> Result<
     one(conn, "resource = ?1 AND digest = ?2 ORDER BY number DESC LIMIT 1", params![resource, digest])
 }
 
+/// Deletes all of a resource.
+pub(crate) fn forget(conn: &Conn, resource: &str) -> Result<()> {
+    conn.prepare_cached("DELETE FROM version WHERE resource = ?1")?.execute([resource])?;
+    Ok(())
+}
+
 /// All of a resource, newest first.
 pub(crate) fn all(conn: &Conn, resource: &str) -> Result<Vec<Version>> {
     let mut statement =

@@ -28,6 +28,7 @@ fn wanted() -> BTreeMap<String, String> {
     for def in KINDS {
         files.insert(format!("docs/kinds/{}.md", def.kind), kinds::docs::docs(def));
     }
+    files.insert("schemas/openapi.json".to_owned(), json(&checkfu::server::openapi::document()));
     files.insert("schemas/Manifest.json".to_owned(), json(&kinds::schema::manifest()));
     files.insert("docs/kinds/README.md".to_owned(), index());
     files.insert("docs/config.md".to_owned(), configuration::page());

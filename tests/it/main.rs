@@ -24,6 +24,7 @@ mod generated;
 mod hostile;
 mod laws;
 mod layering;
+mod openapi;
 mod operations;
 mod remote;
 mod repo;

@@ -15,7 +15,7 @@ use crate::model::kinds::Applied;
 use crate::model::op::{Expect, WriteContents};
 use crate::model::{Digest, Kind};
 use crate::store::document;
-use crate::store::memory::{self, Memory};
+use crate::store::memory::{self, Memory, Operation};
 use crate::store::resource::Resource;
 use crate::store::version::{self, Version};
 
@@ -42,8 +42,8 @@ pub(super) fn write_contents(tx: &Tx<'_>, request: &WriteContents) -> Result<Eff
     let next = r.number + 1;
     let mut fields = Vec::new();
     for path in &request.deletes {
-        if memory::at(tx.conn, &r.id, path)?.is_some() {
-            memory::end(tx.conn, &r.id, path, next)?;
+        if let Some(now) = memory::at(tx.conn, &r.id, path)? {
+            remove(tx, &r.id, next, &now)?;
             fields.push(format!("contents.{path}"));
         }
     }
@@ -117,64 +117,59 @@ pub(super) fn expect_content(tx: &Tx<'_>, store: &str, path: &str, expect: Optio
     Err(error)
 }
 
-/// Puts a memory in version `next`; `false` when it is there already, as it is. Its id outlives its content.
-pub(super) fn put(tx: &Tx<'_>, store: &str, next: u64, path: &str, sha256: Digest, size: u64) -> Result<bool> {
-    let now = memory::at(tx.conn, store, path)?;
-    if now.as_ref().is_some_and(|m| m.sha256 == sha256) {
-        return Ok(false);
-    }
-    if now.is_some() {
-        memory::end(tx.conn, store, path, next)?;
-    }
-    let memory = Memory {
-        id: now.map_or_else(|| tx.id("mem_"), |m| m.id),
+/// A new memory, written now.
+pub(super) fn made(tx: &Tx<'_>, path: &str, sha256: Digest, size: u64) -> Memory {
+    Memory {
+        id: tx.id("mem_"),
+        version: tx.id("memver_"),
         path: path.to_owned(),
         sha256,
         size,
         actor: tx.context.actor.clone(),
         actor_kind: tx.context.actor_kind,
         owner: tx.context.owner.clone(),
+        created_at: tx.now.clone(),
         at: tx.now.clone(),
-    };
-    memory::add(tx.conn, store, next, &memory)?;
+    }
+}
+
+/// The next version of a memory, written now: its id outlives its content and its path.
+pub(super) fn rewritten(tx: &Tx<'_>, now: &Memory) -> Memory {
+    let next = made(tx, &now.path, now.sha256, now.size);
+    Memory { id: now.id.clone(), created_at: now.created_at.clone(), ..next }
+}
+
+/// Puts a memory in version `next`; `false` when it is there already, as it is.
+fn put(tx: &Tx<'_>, store: &str, next: u64, path: &str, sha256: Digest, size: u64) -> Result<bool> {
+    match memory::at(tx.conn, store, path)? {
+        Some(now) if now.sha256 == sha256 => return Ok(false),
+        Some(now) => {
+            memory::end(tx.conn, store, path, next)?;
+            let after = Memory { sha256, size, ..rewritten(tx, &now) };
+            memory::add(tx.conn, store, next, Operation::Modified, &after)?;
+        }
+        None => memory::add(tx.conn, store, next, Operation::Created, &made(tx, path, sha256, size))?,
+    }
     Ok(true)
+}
+
+/// Deletes a memory in version `next`.
+pub(super) fn remove(tx: &Tx<'_>, store: &str, next: u64, now: &Memory) -> Result<()> {
+    memory::end(tx.conn, store, &now.path, next)?;
+    Ok(memory::add(tx.conn, store, next, Operation::Deleted, &rewritten(tx, now))?)
 }
 
 /// The path of a memory that is to be made is taken.
 pub(super) fn taken(path: &str, now: &Memory) -> crate::control::ControlError {
-    let mut error = conflict("path", format!("{path} is taken by {}", now.id));
-    error.code = codes::MEMORY_PATH.code;
-    error.details["conflicting_memory_id"] = json!(now.id);
-    error.details["conflicting_path"] = json!(path);
-    error
+    path_conflict(now, format!("{path} is taken by {}", now.id))
 }
 
-/// Moves a memory, with its id, to a free path; with other content if there is one.
-pub(super) fn rename(tx: &Tx<'_>, r: &mut Resource, now: &Memory, to: &str, content: Option<&str>) -> Result<()> {
-    check_path(to)?;
-    if let Some(there) = memory::at(tx.conn, &r.id, to)? {
-        return Err(taken(to, &there));
-    }
-    let (mut sha256, mut size) = (now.sha256, now.size);
-    if let Some(content) = content {
-        check_content(to, content.as_bytes())?;
-        (sha256, size) = (Digest::of(content.as_bytes()), content.len() as u64);
-        document::put_blob(tx.conn, sha256, content.as_bytes())?;
-    }
-    let next = r.number + 1;
-    memory::end(tx.conn, &r.id, &now.path, next)?;
-    let memory = Memory {
-        id: now.id.clone(),
-        path: to.to_owned(),
-        sha256,
-        size,
-        actor: tx.context.actor.clone(),
-        actor_kind: tx.context.actor_kind,
-        owner: tx.context.owner.clone(),
-        at: tx.now.clone(),
-    };
-    memory::add(tx.conn, &r.id, next, &memory)?;
-    check_tree(tx, &r.id, std::iter::once(&to.to_owned()))
+fn path_conflict(with: &Memory, message: String) -> crate::control::ControlError {
+    let mut error = conflict("path", message);
+    error.code = codes::MEMORY_PATH_CONFLICT.code;
+    error.details["conflicting_memory_id"] = json!(with.id);
+    error.details["conflicting_path"] = json!(with.path);
+    error
 }
 
 /// Ends the next MemoryVersion: number and digest of the whole tree. The store's `version` stays.
@@ -204,13 +199,13 @@ pub(super) fn check_tree<'p>(tx: &Tx<'_>, store: &str, paths: impl Iterator<Item
             if parent.is_empty() {
                 break;
             }
-            if memory::at(tx.conn, store, parent)?.is_some() {
-                return Err(nested(path, parent));
+            if let Some(over) = memory::at(tx.conn, store, parent)? {
+                return Err(path_conflict(&over, format!("{path} would be below the memory {parent}")));
             }
             above = parent;
         }
         if let Some(below) = memory::below(tx.conn, store, path)? {
-            return Err(nested(&below, path));
+            return Err(path_conflict(&below, format!("{path} would be above the memory {}", below.path)));
         }
     }
     let count = memory::count(tx.conn, store)?;
@@ -219,12 +214,6 @@ pub(super) fn check_tree<'p>(tx: &Tx<'_>, store: &str, paths: impl Iterator<Item
         return Err(refused(&codes::CONTENT_LIMIT, message));
     }
     Ok(())
-}
-
-fn nested(path: &str, above: &str) -> crate::control::ControlError {
-    let mut error = conflict("path", format!("{path} would be below the memory {above}"));
-    error.code = codes::MEMORY_PATH.code;
-    error
 }
 
 /// Bytes are held, are text, and not too many.

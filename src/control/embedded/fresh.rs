@@ -56,7 +56,7 @@ impl ControlPlane for OnFirstWrite {
             // Another process may have made it meanwhile.
             (None, Some((empty, identity))) if !request.operation().mutates && !self.path.exists() => {
                 let empty = empty.lock().unwrap_or_else(PoisonError::into_inner);
-                read::answer(&empty, identity, &request)
+                read::answer(&empty, identity, &self.options.clock, &request)
             }
             (None, _) => self.made()?.call(context, request).await,
         }

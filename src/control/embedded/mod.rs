@@ -10,17 +10,23 @@ mod contents;
 mod create;
 mod digests;
 mod error;
+mod files;
 mod fresh;
 mod integrity;
+mod memories;
 mod memory;
+mod memory_versions;
 mod mounts;
+mod paging;
 mod publish;
 mod read;
 mod references;
+mod represent;
 mod retire;
 mod rights;
 mod skills;
 mod snapshot;
+mod store_versions;
 mod tokens;
 mod update;
 mod wire;
@@ -104,6 +110,7 @@ pub struct Embedded {
 struct Readers {
     database: Database,
     identity: Identity,
+    clock: Clock,
     idle: Mutex<Vec<Conn>>,
 }
 
@@ -126,7 +133,7 @@ impl Embedded {
     pub fn open_existing(path: &Path, options: EmbeddedOptions) -> Result<Option<Self>, ControlError> {
         let Some((database, identity)) = Database::open(path, options.patience())? else { return Ok(None) };
         if database.is_read_only() {
-            let inner = Arc::new(Readers { database, identity, idle: Mutex::new(Vec::new()) });
+            let inner = Arc::new(Readers { database, identity, clock: options.clock, idle: Mutex::new(Vec::new()) });
             return Ok(Some(Self { inner, queue: None, thread: None }));
         }
         let conn = database.writer()?;
@@ -148,6 +155,7 @@ impl Embedded {
         options: EmbeddedOptions,
     ) -> Result<Self, ControlError> {
         let (queue, jobs) = mpsc::channel(64);
+        let clock = Arc::clone(&options.clock);
         let patience = database.patience().clone();
         let thread = std::thread::Builder::new()
             .name("checkfu-writer".to_owned())
@@ -157,7 +165,7 @@ impl Embedded {
                 error.source = Some(Box::new(e));
                 error
             })?;
-        let inner = Arc::new(Readers { database, identity, idle: Mutex::new(Vec::new()) });
+        let inner = Arc::new(Readers { database, identity, clock, idle: Mutex::new(Vec::new()) });
         Ok(Self { inner, queue: Some(queue), thread: Some(thread) })
     }
 
@@ -201,7 +209,10 @@ impl Embedded {
     /// one thread stays free. It also panics inside of a `LocalSet`, which nothing here makes. Without a runtime
     /// nobody else is kept waiting.
     async fn read(&self, request: Request) -> Result<Response, ControlError> {
-        self.reading(move |readers| readers.with(|conn| read::answer(conn, &readers.identity, &request))).await
+        self.reading(move |readers| {
+            readers.with(|conn| read::answer(conn, &readers.identity, &readers.clock, &request))
+        })
+        .await
     }
 
     async fn reading<T: Send + 'static>(

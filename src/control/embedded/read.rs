@@ -3,32 +3,39 @@
 use serde_json::Value;
 
 use crate::control::embedded::error::{Result, invalid, not_found};
-use crate::control::embedded::{digests, snapshot, wire};
+use crate::control::embedded::{Clock, digests, files, memories, memory_versions, snapshot, store_versions, wire};
 use crate::model::Kind;
-use crate::model::op::{
-    AuditList, GetOf, ListOf, MemoryInfo, MemoryList, Page, Request, Response, VersionOf, VersionsOf, WorkspaceInfo,
-};
+use crate::model::op::{AuditList, GetOf, ListOf, Page, Request, Response, VersionOf, VersionsOf, View, WorkspaceInfo};
 use crate::model::tree::Entry;
 use crate::store::resource::{self, Resource, State};
 use crate::store::version::{self, Version};
-use crate::store::{self, Conn, Identity, apply, document, fact, memory, reference, token};
+use crate::store::{self, Conn, Identity, apply, document, fact, reference, token};
 
 /// Most items of a page.
 const PAGE: u32 = 1_000;
 
 /// Answers a read.
-pub(super) fn answer(conn: &Conn, identity: &Identity, request: &Request) -> Result<Response> {
+pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &Request) -> Result<Response> {
     match request {
         Request::List(r) => list(conn, r).map(Response::Bodies),
         Request::Get(r) => get(conn, r).map(Response::Body),
         Request::Versions(r) => versions(conn, r).map(Response::Bodies),
         Request::Version(r) => {
             let (r, v) = one_version(conn, r)?;
+            if r.kind == Kind::MemoryStore {
+                return store_versions::full(conn, &r, &v).map(Response::Body);
+            }
             let mut body = version_body(conn, &r, &v)?;
             body["entries"] = serde_json::json!(entries_of(conn, &r, &v)?);
             Ok(Response::Body(body))
         }
-        Request::MemoryList(r) => memories(conn, r).map(Response::Bodies),
+        Request::MemoryList(r) => memories::list(conn, r).map(Response::Bodies),
+        Request::MemoryGet(r) => memories::get(conn, r).map(Response::Body),
+        Request::MemoryVersions(r) => memory_versions::list(conn, r).map(Response::Bodies),
+        Request::MemoryVersionGet(r) => memory_versions::get(conn, r, View::Full).map(Response::Body),
+        Request::FileList(r) => files::list(conn, clock, r).map(Response::Bodies),
+        Request::FileGet(r) => files::get(conn, clock, r).map(Response::Body),
+        Request::FileContent(r) => files::content(conn, clock, r).map(Response::Bytes),
         Request::Owner(r) => snapshot::owner(conn, identity, &r.owner).map(|o| Response::Owner(Box::new(o))),
         Request::Summaries(r) => snapshot::summaries(conn, r).map(Response::Summaries),
         Request::Bodies(r) => snapshot::bodies(conn, r).map(Response::Loaded),
@@ -176,7 +183,11 @@ fn one_version(conn: &Conn, request: &VersionOf) -> Result<(Resource, Version)> 
     }
 }
 
-fn version_body(conn: &Conn, r: &Resource, v: &Version) -> Result<Value> {
+/// The wire body of a version, without its files.
+pub(super) fn version_body(conn: &Conn, r: &Resource, v: &Version) -> Result<Value> {
+    if r.kind == Kind::MemoryStore {
+        return store_versions::summary(conn, r, v);
+    }
     if r.kind == Kind::Agent {
         let mut body = wire::rendered(r, document::get(conn, v.digest)?);
         body["version"] = v.number.into();
@@ -191,39 +202,6 @@ fn version_body(conn: &Conn, r: &Resource, v: &Version) -> Result<Value> {
 fn entries_of(conn: &Conn, r: &Resource, v: &Version) -> Result<Vec<Entry>> {
     match r.kind {
         Kind::Skill | Kind::FileTree => Ok(document::entries(conn, v.digest)?),
-        Kind::MemoryStore => {
-            let rows = memory::at_version(conn, &r.id, v.number)?;
-            let entry = |(path, sha256, size)| Entry { path, executable: false, symlink: false, size, sha256 };
-            Ok(rows.into_iter().map(entry).collect())
-        }
         _ => Ok(Vec::new()),
     }
-}
-
-fn memories(conn: &Conn, request: &MemoryList) -> Result<Page<Value>> {
-    match resource::get(conn, &request.id)? {
-        Some(r) if r.kind == Kind::MemoryStore && wire::is_readable(&r) => {}
-        _ => return Err(not_found(&request.id)),
-    }
-    let prefix = request.path_prefix.as_deref().unwrap_or_default();
-    if !prefix.is_empty() && !prefix.ends_with('/') {
-        return Err(invalid("`path_prefix` ends with `/`"));
-    }
-    let data = memory_infos(conn, &request.id, prefix)?.into_iter().map(|m| serde_json::json!(m)).collect();
-    Ok(Page { data, next_page: None })
-}
-
-/// Memories of a store, by path.
-pub(super) fn memory_infos(conn: &Conn, store: &str, prefix: &str) -> Result<Vec<MemoryInfo>> {
-    let info = |m: memory::Memory| MemoryInfo {
-        id: m.id,
-        path: m.path,
-        content_sha256: m.sha256,
-        content_size_bytes: m.size,
-        updated_by: m.actor,
-        updated_by_kind: m.actor_kind,
-        updated_by_owner: m.owner,
-        updated_at: m.at,
-    };
-    Ok(memory::now(conn, store, prefix)?.into_iter().map(info).collect())
 }

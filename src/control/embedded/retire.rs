@@ -3,7 +3,7 @@
 use crate::control::embedded::error::{Result, conflict, not_found, stale};
 use crate::control::embedded::rights::{self, Right};
 use crate::control::embedded::write::{Effect, Tx};
-use crate::control::embedded::{digests, references};
+use crate::control::embedded::{digests, references, store_versions};
 use crate::model::op::{Expect, RetireOf};
 use crate::model::{Kind, Owner};
 use crate::store::resource::{self, Resource, State};
@@ -47,6 +47,9 @@ fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
         r.archived_at.get_or_insert_with(|| tx.now.clone());
         r.unique_name = None;
         r.place = None;
+        if to == State::Deleted && r.kind == Kind::MemoryStore {
+            store_versions::forget(tx, &mut r)?;
+        }
     }
     let owner = r.owner.clone();
     if let Some(owner) = &owner {

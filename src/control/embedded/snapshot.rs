@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::control::embedded::error::Result;
-use crate::control::embedded::{digests, read, wire};
+use crate::control::embedded::{digests, memories, wire};
 use crate::live;
 use crate::model::kinds::Refs;
 use crate::model::op::{
@@ -111,7 +111,7 @@ fn body(conn: &Conn, r: &Resource, refs: &mut Refs) -> Result<LoadedBody> {
         _ => Vec::new(),
     };
     let memories = match r.kind {
-        Kind::MemoryStore => read::memory_infos(conn, &r.id, "")?,
+        Kind::MemoryStore => memories::infos(conn, &r.id)?,
         _ => Vec::new(),
     };
     Ok(LoadedBody {
@@ -141,11 +141,16 @@ fn moved(conn: &Conn, r: &Resource) -> Result<Vec<Moved>> {
                 left.retain(|field| !before(field));
                 if had == 0 { !fields.is_empty() } else { !left.is_empty() }
             });
-        } else if !fields.iter().eq(["authoring"]) {
+        } else if fields.is_empty() || !fields.iter().all(|field| is_apart(field)) {
             out.push((f, fields));
         }
     }
     Ok(out.into_iter().map(|(f, fields)| moved_of(f, fields.into_iter().collect())).collect())
+}
+
+/// Is it no canonical field: ownership, or an old version of a memory?
+fn is_apart(field: &str) -> bool {
+    field == "authoring" || field.starts_with("memory_versions.")
 }
 
 fn moved_of(f: Fact, fields: Vec<String>) -> Moved {

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::control::embedded::error::{Result, not_found};
+use crate::control::embedded::error::{Result, conflict, not_found};
 use crate::control::embedded::{
-    EmbeddedOptions, applies, authoring, blobs, contents, create, memory, publish, retire, rights, tokens, update, wire,
+    EmbeddedOptions, applies, authoring, blobs, contents, create, files, memory, memory_versions, publish, represent,
+    retire, rights, tokens, update, wire,
 };
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
@@ -12,7 +13,7 @@ use crate::model::op::{ActorKind, Context, Create, Fact, ReceiptLine, Request, R
 use crate::model::{Address, Digest, Owner};
 use crate::store::idempotency::{self, Stored};
 use crate::store::resource::{self, Resource, State};
-use crate::store::{Conn, apply, fact, memory as memories, owner};
+use crate::store::{self, Conn, apply, fact, memory as memories, owner};
 
 /// How long stored answers are kept at least, in seconds: 24 h.
 const KEPT: i64 = 24 * 60 * 60;
@@ -178,6 +179,24 @@ pub(super) fn request_digest(context: &Context, request: &Request) -> Digest {
 
 /// Carries out a write.
 pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Response> {
+    check_epoch(tx)?;
+    let response = recorded(tx, request, digest)?;
+    represent::represent(tx, request, response)
+}
+
+/// A caller that has seen another epoch of the workspace knows nothing of this one.
+fn check_epoch(tx: &Tx<'_>) -> Result<()> {
+    let Some(seen) = &tx.context.epoch else { return Ok(()) };
+    let now = store::identity(tx.conn)?.epoch;
+    if *seen == now {
+        return Ok(());
+    }
+    let mut error = conflict("epoch", format!("the workspace was restored since: its epoch is {now}, not {seen}"));
+    error.details["current"] = json!(now);
+    Err(error)
+}
+
+fn recorded(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Response> {
     let counts = !matches!(request, Request::BlobPut(_) | Request::ApplyBegin(_) | Request::ApplyEnd(_));
     // An end says itself which Apply it is about, and may be sent again after it was done.
     if !matches!(request, Request::ApplyBegin(_) | Request::ApplyEnd(_)) {
@@ -226,6 +245,9 @@ fn carry_out(tx: &Tx<'_>, request: &Request) -> Result<Effect> {
         Request::MemoryCreate(r) => memory::create(tx, r),
         Request::MemoryUpdate(r) => memory::update(tx, r),
         Request::MemoryDelete(r) => memory::delete(tx, r),
+        Request::MemoryVersionRedact(r) => memory_versions::redact(tx, r),
+        Request::FileCreate(r) => files::create(tx, r),
+        Request::FileDelete(r) => files::delete(tx, r),
         Request::Claim(r) => authoring::claim(tx, r),
         Request::Release(r) => authoring::release(tx, r),
         Request::Transfer(r) => authoring::transfer(tx, r),
@@ -263,6 +285,7 @@ fn present(tx: &Tx<'_>, request: &Request) -> Result<Option<Resource>> {
         Request::MemoryCreate(r) => &r.id,
         Request::MemoryUpdate(r) => &r.id,
         Request::MemoryDelete(r) => &r.id,
+        Request::MemoryVersionRedact(r) => &r.id,
         Request::Claim(r) => &r.at.at.id,
         Request::Release(r) => &r.at.id,
         Request::HandOver(r) => &r.at.at.id,
@@ -288,9 +311,12 @@ fn may_act(tx: &Tx<'_>, request: &Request, present: Option<&Resource>) -> Result
             Ok(())
         }
         // These compare the owner themselves.
-        Request::Claim(_) | Request::Release(_) | Request::Transfer(_) | Request::Protect(_) | Request::Record(_) => {
-            Ok(())
-        }
+        Request::Claim(_)
+        | Request::Release(_)
+        | Request::HandOver(_)
+        | Request::Transfer(_)
+        | Request::Protect(_)
+        | Request::Record(_) => Ok(()),
         _ => rights::right(tx, r).map(drop),
     }
 }
@@ -316,6 +342,7 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
             written.moved = match request {
                 Request::WriteContents(w) => contents_moved(tx, w)?,
                 Request::MemoryCreate(_) | Request::MemoryUpdate(_) | Request::MemoryDelete(_) => false,
+                Request::MemoryVersionRedact(_) => false,
                 Request::Archive(_) | Request::Delete(_) => r.state == State::Live,
                 Request::Update(_) | Request::Publish(_) => r.version != written.version,
                 // What is written after it, by the same plan too, may raise the sequence.

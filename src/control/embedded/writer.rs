@@ -9,8 +9,8 @@ use crate::control::ControlError;
 use crate::control::embedded::EmbeddedOptions;
 use crate::control::embedded::error::Result;
 use crate::control::embedded::write::{self, Tx};
-use crate::model::Digest;
 use crate::model::op::{Context, Request, Response};
+use crate::model::{Digest, Kind};
 use crate::store::{self, Batch, Conn, Patience, StoreError};
 
 /// Most requests of one commit.
@@ -50,6 +50,7 @@ fn commit(conn: &mut Conn, batch: Vec<Job>, options: &EmbeddedOptions, patience:
         Ok(tx) => tx,
         Err(e) => return fail(batch.into_iter().map(|job| (job.reply, Ok(Response::Done))).collect(), e),
     };
+    let scrubs = batch.iter().any(|job| deletes_bytes(&job.request));
     let mut answers: Vec<Answered> = Vec::with_capacity(batch.len());
     for job in batch {
         if tx.is_autocommit() {
@@ -67,9 +68,22 @@ fn commit(conn: &mut Conn, batch: Vec<Job>, options: &EmbeddedOptions, patience:
         Ok(()) => {
             #[cfg(feature = "failpoints")]
             crate::control::failpoint::hit("after-commit");
+            if scrubs {
+                // It is committed, whatever becomes of the log: a later checkpoint does what this one cannot.
+                drop(store::scrub(conn, patience));
+            }
             answers
         }
         Err(e) => fail(answers, e.into()),
+    }
+}
+
+/// Does this take bytes out of the workspace that nobody must read there any more?
+fn deletes_bytes(request: &Request) -> bool {
+    match request {
+        Request::MemoryVersionRedact(_) | Request::FileDelete(_) => true,
+        Request::Delete(r) => r.kind == Kind::MemoryStore,
+        _ => false,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::control::http::body::{
     ArchiveBody, AuthoringOf, ContentsBody, EndBody, Hex, MemoryCreateBody, MemoryUpdateBody, NoBody, PolicyBody,
     PublishBody,
 };
+use crate::control::http::fields::checked;
 use crate::control::http::input::Input;
 use crate::control::http::query::kind_of;
 use crate::control::http::{Body, DecodeError, Incoming};
@@ -98,6 +99,7 @@ fn create(input: &mut Input<'_>, kind: Kind) -> Option<Create> {
             None
         }
     };
+    let body = checked(input, kind, false, body);
     Some(Create { kind, body, content, claim, absent_since, replaces })
 }
 
@@ -113,6 +115,7 @@ fn update(input: &mut Input<'_>, kind: Kind) -> Option<Update> {
         }
         version = Some(wire);
     }
+    let body = checked(input, kind, true, body);
     Some(Update { kind, at: Expect { id: input.path("id"), version }, body, applied })
 }
 

@@ -12,7 +12,6 @@ const SHOWN: usize = 200;
 const SPECIAL: &[(&str, u16, &str)] = &[
     ("http.unauthenticated", 401, "authentication_error"),
     ("http.method_not_allowed", 405, "invalid_request_error"),
-    ("http.rate_limited", 429, "rate_limit_error"),
     ("http.timeout", 504, "timeout_error"),
     ("http.overloaded", 529, "overloaded_error"),
     ("memory.precondition_failed", 409, "memory_precondition_failed_error"),

@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::control::http::query::{Form, Parameter, parameters};
+use crate::control::http::query::{Form, MOST, Parameter, parameters};
 use crate::control::http::{Body, DecodeError, Incoming};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
@@ -125,6 +125,7 @@ impl<'a> Input<'a> {
     }
 
     fn read<T: DeserializeOwned>(&mut self, at: &str, value: Value) -> Option<T> {
+        self.bounded(at, &value);
         let mut unknown = Vec::new();
         let mut note = |path: serde_ignored::Path<'_>| unknown.push(path.to_string().replace(".?", ""));
         let read = serde_path_to_error::deserialize(serde_ignored::Deserializer::new(value, &mut note));
@@ -139,6 +140,23 @@ impl<'a> Input<'a> {
                 self.wrong(joined(at, &path), e.into_inner().to_string());
                 None
             }
+        }
+    }
+
+    /// Notes numbers that a workspace cannot hold. A `spec` is carried whole and may have any.
+    fn bounded(&mut self, at: &str, value: &Value) {
+        match value {
+            Value::Number(n) if n.as_u64().is_some_and(|n| n > MOST) => {
+                self.wrong(joined(at, ""), format!("it is more than {MOST}"));
+            }
+            Value::Array(items) => {
+                items.iter().enumerate().for_each(|(i, item)| self.bounded(&format!("{at}[{i}]"), item));
+            }
+            Value::Object(map) => {
+                let typed = map.iter().filter(|(key, _)| *key != "spec");
+                typed.for_each(|(key, item)| self.bounded(&joined(at, key), item));
+            }
+            _ => {}
         }
     }
 
@@ -175,7 +193,7 @@ fn allowed(form: Form, value: &str) -> Result<(), String> {
         Form::Text | Form::Texts => Ok(()),
         Form::Number(least, most) => match value.parse::<u64>() {
             Ok(n) if (least..=most).contains(&n) => Ok(()),
-            _ if most == u64::MAX => Err(format!("`{}` is not a whole number of at least {least}", shown())),
+            _ if most == MOST => Err(format!("`{}` is not a whole number of at least {least}", shown())),
             _ => Err(format!("`{}` is not a whole number from {least} to {most}", shown())),
         },
         Form::Flag if matches!(value, "true" | "false") => Ok(()),

@@ -13,6 +13,7 @@ pub mod body;
 mod decode;
 mod encode;
 mod error;
+mod fields;
 mod headers;
 pub mod input;
 pub mod query;

@@ -54,6 +54,8 @@ const fn limit(most: u64, doc: &'static str) -> Parameter {
     of("limit", Form::Number(1, most), doc)
 }
 
+/// The largest number that a workspace holds.
+pub(super) const MOST: u64 = i64::MAX.unsigned_abs();
 /// Most items of a page of our own lists, and of skills and files.
 const OURS: u64 = 1_000;
 /// Most items of a page of the other lists.
@@ -69,7 +71,7 @@ const OWNER: Parameter = of("owner", Form::Owner, "Only what this authoring owne
 const VIEW: &[&str] = &["basic", "full"];
 const EXPECTED: Parameter = of(
     "expected_version",
-    Form::Number(0, u64::MAX),
+    Form::Number(0, MOST),
     "The version that the resource must have; another one is a conflict.",
 );
 
@@ -101,7 +103,7 @@ listing!(
 static PAGES: &[Parameter] = &[PAGE, LIMIT];
 static PAGES_OURS: &[Parameter] = &[PAGE, LIMIT_OURS];
 static RETIRE: &[Parameter] = &[EXPECTED];
-static VERSION: &[Parameter] = &[of("version", Form::Number(1, u64::MAX), "An old version. Default: the newest.")];
+static VERSION: &[Parameter] = &[of("version", Form::Number(1, MOST), "An old version. Default: the newest.")];
 static FILE: &[Parameter] = &[needed("path", Form::Text, "The file's path in the revision.")];
 static SHOW: &[Parameter] =
     &[of("view", Form::OneOf(VIEW), "Whether the answer has the content (`full`) or not (`basic`, default).")];
@@ -146,7 +148,7 @@ static BLOB: &[Parameter] = &[needed("digest", Form::Digest, "The digest of the 
 static AUDIT: &[Parameter] = &[
     of("resource", Form::Text, "Only about this resource."),
     of("owner", Form::Owner, "Only by this authoring owner."),
-    of("after", Form::Number(0, u64::MAX), "Only after this sequence number."),
+    of("after", Form::Number(0, MOST), "Only after this sequence number."),
     LIMIT_WHOLE,
 ];
 

@@ -184,8 +184,10 @@ fn tolerated(request: &Request, mut value: Value) -> Value {
                 items_of(body, "memories").iter_mut().for_each(|m| known_actor(m, "updated_by_kind"));
             }
             known_addresses(value.get_mut("retired"));
-            if let Some(Value::Object(resources)) = value.pointer_mut("/refs/resources") {
-                resources.retain(|_, pair| pair.get(1).and_then(Value::as_str).is_some_and(is_address));
+            for map in ["/refs/resources", "/refs/superseded"] {
+                if let Some(Value::Object(resources)) = value.pointer_mut(map) {
+                    resources.retain(|_, pair| pair.get(1).and_then(Value::as_str).is_some_and(is_address));
+                }
             }
         }
         Request::Owner(_) => {

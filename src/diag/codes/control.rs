@@ -35,8 +35,23 @@ codes! {
         "The embedded workspace has no connection to a Git provider.",
         "Use a target that has, or an `upload` source.";
     MEMORY_PATH = "memory.path", Error, "this is not a path of a memory",
-        "A path begins with `/`, has 1 to 20 parts, none empty, `.` or `..`, no control or format characters, is in NFC and at most 1,024 bytes; no path is below another memory.",
+        "A path begins with `/`, has 1 to 20 parts, none empty, `.` or `..`, no control or format characters, is in NFC and at most 1,024 bytes.",
         "Rename the file that the message names.";
+    MEMORY_PATH_CONFLICT = "memory.path_conflict", Error, "a memory is in the way of this path",
+        "A memory is never overwritten by making one or moving one, and no path is below another memory.",
+        "Update the memory that the message names, or choose another path.";
+    MEMORY_PRECONDITION = "memory.precondition_failed", Error, "the memory has other content than you expect",
+        "Somebody wrote it since you read it; the message says who.",
+        "Read the memory again, then write.";
+    MEMORY_REDACT = "memory.redact_refused", Error, "this version of a memory cannot be redacted",
+        "What a memory holds now is not redacted, and an agent's session redacts nothing.",
+        "Write or delete the memory first, or act as a person or tool.";
+    FILE_EXPIRED = "file.expired", Error, "the file has expired",
+        "It was uploaded with a time after which its bytes are let go of, and that time is over.",
+        "Upload it again.";
+    FILE_NOT_DOWNLOADABLE = "file.not_downloadable", Error, "the file cannot be downloaded",
+        "What was uploaded can be used, and is never given out again.",
+        "Keep your own copy of what you upload.";
     OWNED_ELSEWHERE = "authoring.owned_elsewhere", Error, "another authoring owner has this resource",
         "A resource has at most one authoring owner, and only that one changes its configuration.",
         "Ask the owner that the message names, or have the resource transferred.";

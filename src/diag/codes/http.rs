@@ -11,9 +11,6 @@ codes! {
     METHOD = "http.method_not_allowed", Error, "the path does not take this method",
         "Updates are POST on the path of the resource; there is no PUT or PATCH.",
         "Use a method that the answer's `allow` header names.";
-    RATE_LIMITED = "http.rate_limited", Error, "too many requests",
-        "The server takes a limited number of requests in a time.",
-        "Wait as long as `retry-after` says, then send it again.";
     TIMEOUT = "http.timeout", Error, "the request took too long",
         "The server gave up on it. A write may have been carried out or not.",
         "Send the same request with the same idempotency key again.";

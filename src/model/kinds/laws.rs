@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::model::kinds::arbitrary::{Authored, authored, resolved};
 use crate::model::kinds::{
-    Change, Default_, Ids, KINDS, KindDef, List, Object, Ref, Refs, Selector, Target, def, docs, schema,
+    Change, Default_, Ids, KINDS, KindDef, List, Object, Ref, Refs, Selector, Target, def, docs, schema, wire,
 };
 use crate::model::{Digest, Kind, Owner};
 
@@ -180,6 +180,27 @@ fn an_update_clears_what_is_absent_and_sends_nothing_else() {
             }
         }
         prop_assert!((kind.to_wire)(&c, &ids, Some(&BTreeSet::new())).unwrap().is_empty());
+        Ok(())
+    });
+}
+
+#[test]
+fn wire_bodies_are_what_the_wire_schemas_say() {
+    let schema = |update| move |kind: &&KindDef| jsonschema::validator_for(&wire::schema(kind.kind, update)).unwrap();
+    let creates: Vec<_> = KINDS.iter().map(schema(false)).collect();
+    let updates: Vec<_> = KINDS.iter().map(schema(true)).collect();
+    each_kind(|kind, a| {
+        let c = canonical(kind, &a);
+        let (ids, _) = world(kind, &c);
+        let body = Value::Object((kind.to_wire)(&c, &ids, None).unwrap());
+        let errors: Vec<String> =
+            creates[kind.kind as usize].iter_errors(&body).map(|e| format!("{} {e}", e.instance_path())).collect();
+        prop_assert!(errors.is_empty(), "{errors:?}");
+        for field in kind.fields {
+            let only = BTreeSet::from([field.name.to_owned()]);
+            let body = Value::Object((kind.to_wire)(&c, &ids, Some(&only)).unwrap());
+            prop_assert!(updates[kind.kind as usize].is_valid(&body), "{body}");
+        }
         Ok(())
     });
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::diag::Code;
 use crate::model::Kind;
 
-pub use owned::{Applied, enforce_prefixes, is_under, overlaps, owned_digest, owned_part};
+pub use owned::{Applied, enforce_prefixes, is_under, is_unowned, overlaps, owned_digest, owned_part};
 pub use references::{Ids, MissingId, Ref, Refs, Selector, Target, WireRef};
 
 /// A JSON object.
@@ -231,6 +231,7 @@ pub mod rules;
 pub mod schema;
 mod shape;
 pub mod skill;
+pub mod wire;
 
 /// Every kind, sorted by name.
 pub static KINDS: [&KindDef; 7] = [

@@ -56,24 +56,9 @@ const NOT_YET: &[&str] = &[
     "file_trees.file",
     "file_trees.tree",
     "file_trees.version",
-    "files.content",
-    "files.create",
-    "files.delete",
-    "files.get",
-    "files.list",
-    "memories.get",
-    "memory_stores.delete",
-    "memory_stores.version",
-    "memory_versions.get",
-    "memory_versions.list",
-    "memory_versions.redact",
     "skills.content",
     "skills.delete_version",
     "skills.version",
-    "tokens.create",
-    "tokens.list",
-    "tokens.revoke",
-    "workspace.get",
 ];
 
 #[test]
@@ -139,11 +124,14 @@ fn resources(w: &mut Walk) {
         w.written(retire(kind, at(id, version)));
     }
     w.written(Request::Delete(RetireOf { kind: Kind::Environment, at: at(&env, 3), memory_version: None }));
+    w.written(Request::Delete(RetireOf { kind: Kind::MemoryStore, at: at(&store, 3), memory_version: None }));
 }
 
 fn memories(w: &mut Walk, store: &str) {
     let memory = w.written(memory_create(store, "/a", "x")).id;
     w.send(Request::MemoryList(MemoryList { path_prefix: Some("/".to_owned()), ..memory_list(store) }));
+    let by_id = MemoryOf { id: store.to_owned(), memory: memory.clone(), view: None };
+    let Response::Body(first) = w.send(Request::MemoryGet(by_id)) else { panic!() };
     w.written(Request::MemoryUpdate(MemoryUpdate { content: Some("y".to_owned()), ..memory_update(store, &memory) }));
     w.written(Request::MemoryDelete(MemoryDelete { id: store.to_owned(), memory, expect: None }));
     let puts = [("/b".to_owned(), Digest::of(b"x"))].into();
@@ -151,6 +139,20 @@ fn memories(w: &mut Walk, store: &str) {
     let contents = WriteContents { id: store.to_owned(), expect, puts, deletes: vec![], applied: None };
     w.written(Request::WriteContents(contents));
     w.versions(Kind::MemoryStore, store);
+    w.send(Request::Version(VersionOf { kind: Kind::MemoryStore, id: store.to_owned(), version: "1".to_owned() }));
+    w.send(Request::MemoryVersions(MemoryVersions { id: store.to_owned(), ..MemoryVersions::default() }));
+    let version = first["memory_version_id"].as_str().unwrap().to_owned();
+    let version = MemoryVersionOf { id: store.to_owned(), version };
+    w.send(Request::MemoryVersionGet(version.clone()));
+    w.written(Request::MemoryVersionRedact(version));
+    let (filename, mime_type, digest) = ("a".to_owned(), "text/plain".to_owned(), Digest::of(b"x"));
+    let file = FileCreate { filename, mime_type, digest, size: 1, expires_in_seconds: None };
+    let file = GetId { id: w.written(Request::FileCreate(file)).id };
+    w.send(Request::FileList(FileList::default()));
+    w.send(Request::FileGet(file.clone()));
+    w.seen.insert("files.content".to_owned());
+    assert_eq!(w.ws.refused(&by(A), Request::FileContent(file.clone())).code, "file.not_downloadable");
+    w.written(Request::FileDelete(file));
 }
 
 fn authoring(w: &mut Walk) {
@@ -185,6 +187,17 @@ fn journal(w: &mut Walk) {
     w.send(Request::ApplyList(ApplyList { owner: None, page: None, limit: None }));
     w.send(Request::ApplyGet(GetId { id: began.id }));
     w.send(Request::AuditList(AuditList::default()));
+    w.send(Request::Workspace);
+    let token = TokenCreate {
+        name: "t".to_owned(),
+        scope: Scope::Read,
+        owners: vec![],
+        actor_kind: ActorKind::Api,
+        expires_at: None,
+    };
+    let Response::Token(token) = w.send(Request::TokenCreate(token)) else { panic!() };
+    w.send(Request::TokenList);
+    w.send(Request::TokenRevoke(GetId { id: token.token.id }));
 }
 
 #[test]

@@ -8,10 +8,6 @@ use super::*;
 
 const A: &str = "acme/a";
 
-fn session() -> Context {
-    Context { actor: "sesn_1".to_owned(), actor_kind: ActorKind::Session, ..Context::default() }
-}
-
 /// Puts by text, where nothing was; deletes what had this text.
 fn contents(ws: &Ws, id: &str, puts: &[(&str, Option<&str>, &str)], deletes: &[(&str, &str)]) -> WriteContents {
     let mut expect = BTreeMap::new();
@@ -84,7 +80,8 @@ fn a_session_writes_on_owned_stores_and_a_person_does_not() {
     assert_eq!(summary.live_digest, summary.applied_digest);
     let memory = body.memories.iter().find(|m| m.path == "/s.md").unwrap().id.clone();
     let delete = MemoryDelete { id: id.clone(), memory, expect: Some(Digest::of(b"x")) };
-    assert!(ws.refused(&session(), Request::MemoryDelete(delete.clone())).is_stale());
+    let error = ws.refused(&session(), Request::MemoryDelete(delete.clone()));
+    assert_eq!((error.code, &error.details["writer"]), ("memory.precondition_failed", &json!("sesn_1")));
     ws.written(&session(), Request::MemoryDelete(MemoryDelete { expect: None, ..delete }));
     assert_eq!(paths(&ws, &id), ["/o.md"]);
 }
@@ -250,7 +247,7 @@ fn paths_and_sizes() {
     ws.write(&anyone(), &id, &"/x".repeat(20), "");
     ws.write(&anyone(), &id, "/a/b", "x");
     for path in ["/a", "/a/b/c"] {
-        assert_eq!(ws.refused(&anyone(), memory_create(&id, path, "x")).code, "memory.path", "{path}");
+        assert_eq!(ws.refused(&anyone(), memory_create(&id, path, "x")).code, "memory.path_conflict", "{path}");
     }
     ws.write(&anyone(), &id, "/a/b-c", "a neighbour");
     ws.write(&anyone(), &id, "/big", &"x".repeat(102_400));

@@ -7,10 +7,14 @@ mod every_operation;
 mod files;
 mod idempotency;
 mod memories;
+mod memory_versions;
 mod mounts;
+mod one_memory;
+mod represent;
 mod snapshot;
 mod store;
 mod throughput;
+mod uploads;
 
 use std::path::PathBuf;
 
@@ -57,6 +61,20 @@ impl Ws {
     pub(super) fn written(&self, context: &Context, request: Request) -> Written {
         match self.call(context, request).unwrap() {
             Response::Written(w) => w,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(super) fn body(&self, request: Request) -> Value {
+        match self.call(&anyone(), request).unwrap() {
+            Response::Body(body) => body,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(super) fn page(&self, request: Request) -> Page<Value> {
+        match self.call(&anyone(), request).unwrap() {
+            Response::Bodies(page) => page,
             other => panic!("{other:?}"),
         }
     }
@@ -169,10 +187,7 @@ impl Ws {
 
     /// The first page of memories.
     pub(super) fn memories(&self, request: MemoryList) -> Page<Value> {
-        match self.call(&anyone(), Request::MemoryList(request)).unwrap() {
-            Response::Bodies(page) => page,
-            other => panic!("{other:?}"),
-        }
+        self.page(Request::MemoryList(request))
     }
 
     /// Writes text to a path, whether a memory is there or not.
@@ -195,6 +210,11 @@ impl Ws {
         let seq = self.owner(owner).seq;
         self.written(&by(owner), Request::SetPolicy(SetPolicy { owner: owner.parse().unwrap(), seq, policy }));
     }
+}
+
+/// An agent's session.
+pub(super) fn session() -> Context {
+    Context { actor: "sesn_1".to_owned(), actor_kind: ActorKind::Session, ..Context::default() }
 }
 
 /// Nobody's owner, a person.
