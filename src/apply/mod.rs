@@ -140,7 +140,8 @@ pub async fn apply<C: ControlPlane, B: Blobs>(
     let sender = send::Sender { control, events };
     let mut context = Context { actor: options.actor.clone(), owner: Some(plan.owner.clone()), ..Context::default() };
     let owner = guard(plan, &sender, &context).await?;
-    context.epoch = Some(owner.epoch.clone());
+    // One that is restored while this goes on is another one. Of a new workspace no plan knows the epoch.
+    context.epoch.clone_from(&plan.origin.epoch);
     let lacks = content::missing(&sender, &context, plan)
         .await
         .map_err(|source| ApplyError::Control { doing: "ask which files the workspace holds", source })?;

@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 
 use crate::control::http::{self, Body, Outgoing};
+use crate::control::remote::Remote;
 use crate::control::remote::address::Base;
 use crate::control::remote::trouble::{Failed, silent, unreachable, unreadable};
-use crate::control::remote::{Remote, TOKEN};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::http as codes;
 use crate::model::op::{Context, Request, Response, Verb};
@@ -96,7 +96,7 @@ impl Remote {
             .client
             .request(message.method.clone(), message.url.clone())
             .headers(message.headers.clone())
-            .header(TOKEN, self.token.clone());
+            .header(AUTHORIZATION, self.token.clone());
         if let Some(body) = &message.body {
             request = request.body(body.clone());
         }
@@ -118,7 +118,7 @@ impl Remote {
         if large {
             return match tokio::task::spawn_blocking(read).await {
                 Ok(read) => read,
-                Err(e) => Err(unreadable(self.url(), format!("reading the answer ended: {e}"))),
+                Err(e) => Err(unreadable(self.url(), &format!("reading the answer ended: {e}"))),
             };
         }
         read()
@@ -134,7 +134,7 @@ impl Remote {
         if said > most {
             return Err(too_long());
         }
-        let mut bytes = Vec::with_capacity(said);
+        let mut bytes = Vec::with_capacity(said.min(LARGE));
         while let Some(chunk) = answer.chunk().await.map_err(|e| unreachable(self.url(), e))? {
             if bytes.len() + chunk.len() > most {
                 return Err(too_long());
@@ -156,7 +156,7 @@ fn read(url: &str, request: &Request, json: bool, bytes: Vec<u8>) -> Result<Resp
         () if bytes.is_empty() => Body::Empty,
         () if json => match serde_json::from_slice(&bytes) {
             Ok(value) => Body::Json(value),
-            Err(e) => return Err(unreadable(url, format!("the answer is no whole JSON: {e}"))),
+            Err(e) => return Err(unreadable(url, &format!("the answer is no whole JSON: {e}"))),
         },
         () => Body::Bytes(bytes),
     };

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
-use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::header::HeaderValue;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client};
 use tokio::sync::{Semaphore, watch};
@@ -267,6 +267,3 @@ fn bearer(token: &Secret) -> Result<HeaderValue, ControlError> {
     value.set_sensitive(true);
     Ok(value)
 }
-
-/// The header's name, beside [`Message`]'s own ones.
-const TOKEN: reqwest::header::HeaderName = AUTHORIZATION;

@@ -100,7 +100,7 @@ pub(super) fn silent(url: &str, time: Duration) -> Failed {
 }
 
 /// A success whose body is broken.
-pub(super) fn unreadable(url: &str, what: impl std::fmt::Display) -> Failed {
+pub(super) fn unreadable(url: &str, what: &str) -> Failed {
     let message = format!("{url}: {what}");
     Failed::for_now(ControlError::new(ErrorKind::Unavailable, codes::REMOTE_ANSWER.code, message))
 }

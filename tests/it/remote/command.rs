@@ -15,6 +15,7 @@ struct Server {
     world: World,
     at: SocketAddr,
     runtime: tokio::runtime::Runtime,
+    tokens: std::cell::Cell<u32>,
     _dir: tempfile::TempDir,
 }
 
@@ -24,12 +25,13 @@ impl Server {
         let world = World::with(dir.path(), checkfu::control::embedded::EmbeddedOptions::seeded(seed));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let (at, _task) = runtime.block_on(async { served(&world.workspace) });
-        Self { world, at, runtime, _dir: dir }
+        Self { world, at, runtime, tokens: std::cell::Cell::new(0), _dir: dir }
     }
 
     fn token(&self, scope: Scope, owners: &[&str]) -> String {
+        self.tokens.set(self.tokens.get() + 1);
         let create = TokenCreate {
-            name: "ci".to_owned(),
+            name: format!("ci {}", self.tokens.get()),
             scope,
             owners: owners.iter().map(|o| (*o).to_owned()).collect(),
             actor_kind: ActorKind::Api,
@@ -82,7 +84,7 @@ fn every_command_works_on_a_server() {
     assert_eq!(run(&s, &token, &["get", "--json"]).code(0).json()["resources"].as_array().unwrap().len(), 2);
     assert!(run(&s, &token, &["get", "Agent/a"]).code(0).out.contains("Answer."));
     let history = run(&s, &token, &["history", "--json"]).code(0).json();
-    assert_eq!(history["applies"][0]["actor"], "ci");
+    assert_eq!(history["applies"][0]["actor"], "ci 1");
     let apply = history["applies"][0]["id"].as_str().unwrap();
     assert!(run(&s, &token, &["show", apply]).code(0).out.contains("Agent/a"));
     let doctor = run(&s, &token, &["doctor"]).code(0).out;

@@ -6,6 +6,7 @@ mod killed;
 mod parity;
 mod proxy;
 mod scenarios;
+mod tls;
 mod two;
 
 use std::net::{SocketAddr, TcpListener};

@@ -225,7 +225,8 @@ fn a_deleted_store_takes_everything_with_it() {
     let agent = ws.agent(None, "a").id;
     let mount = json!({"agent_id": agent, "memory_store_id": store, "mount_path": "/m"});
     let mount = ws.written(&anyone(), create(Kind::MemoryMount, object(mount), None)).id;
-    let delete = |version| Request::Delete(RetireOf { kind: Kind::MemoryStore, at: at(&store, version), memory_version: None });
+    let delete =
+        |version| Request::Delete(RetireOf { kind: Kind::MemoryStore, at: at(&store, version), memory_version: None });
     assert_eq!(ws.refused(&anyone(), delete(1)).details["by"], json!([mount]));
     ws.written(&anyone(), retire(Kind::MemoryMount, at(&mount, 1)));
     ws.written(&anyone(), retire(Kind::MemoryStore, at(&store, 1)));
