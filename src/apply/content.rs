@@ -15,7 +15,7 @@ use crate::plan::{Action, Content, Plan, Step};
 
 /// Most digests in one question.
 const BATCH: usize = 1_000;
-/// Bodies of one action that are read and sent at the same time.
+/// Questions, and bodies of one action that are read and sent, at the same time.
 const AT_ONCE: usize = 4;
 /// Bytes that all uploads of an apply may hold in memory together, in MiB. One body is at most 25 MB.
 const ROOM_MIB: u32 = 64;
@@ -72,11 +72,18 @@ pub(crate) async fn missing<C: ControlPlane>(
     }
     let digests: Vec<Digest> = wanted.keys().copied().collect();
     let mut lacks = Wanted::new();
-    for batch in digests.chunks(BATCH) {
+    let ask = |batch: &[Digest]| {
         let request = Request::BlobsMissing(Digests { digests: batch.to_vec() });
-        let Response::Missing(missing) = sender.send(context, request).await? else {
-            return Err(unexpected("blobs.missing"));
-        };
+        async move {
+            match sender.send(context, request).await? {
+                Response::Missing(missing) => Ok(missing),
+                _ => Err(unexpected("blobs.missing")),
+            }
+        }
+    };
+    let questions: Vec<_> = digests.chunks(BATCH).map(ask).collect();
+    let mut answers = stream::iter(questions).buffer_unordered(AT_ONCE);
+    while let Some(missing) = answers.try_next().await? {
         lacks.extend(missing.into_iter().filter_map(|d| wanted.remove(&d).map(|w| (d, w))));
     }
     Ok(lacks)

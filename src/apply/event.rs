@@ -31,15 +31,6 @@ pub enum Event {
         /// Its bytes.
         bytes: u64,
     },
-    /// The workspace could not answer; the same request is sent again.
-    Retrying {
-        /// The operation.
-        operation: String,
-        /// Why.
-        error: String,
-        /// After which pause.
-        after: std::time::Duration,
-    },
     /// Nothing more can start before one of these ends.
     Waiting {
         /// In flight, in plan order.

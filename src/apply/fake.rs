@@ -15,8 +15,6 @@ use crate::model::{Digest, kinds};
 pub(crate) enum Say {
     /// Refuses.
     Err(ControlError),
-    /// Does it, but the answer is lost.
-    Lose,
     /// Does it, then asks the apply to stop.
     Stop(tokio::sync::watch::Sender<bool>),
     /// Answers this.
@@ -191,10 +189,6 @@ impl ControlPlane for Fake {
         match say {
             Some(Say::Err(error)) => Err(error),
             Some(Say::Answer(response)) => Ok(response),
-            Some(Say::Lose) => {
-                inner.answer(context, &request);
-                Err(ControlError::new(ErrorKind::Unavailable, "control.unreachable", "the workspace does not answer"))
-            }
             Some(Say::Stop(stop)) => {
                 stop.send(true).unwrap();
                 Ok(inner.answer(context, &request))

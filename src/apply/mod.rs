@@ -28,7 +28,6 @@ mod tests;
 
 pub use event::Event;
 pub use schedule::ScheduleError;
-pub use send::Retry;
 pub(crate) use send::unexpected;
 
 /// How to apply.
@@ -41,8 +40,6 @@ pub struct ApplyOptions {
     /// Names this run, in the idempotency key of beginning its Apply, so that a lost answer begins no second
     /// one; drawn anew for every run. `None`: then that one request is not sent again.
     pub run: Option<String>,
-    /// How often a request is sent again while the workspace is unavailable.
-    pub retry: Retry,
     /// Becomes true when a person asks to stop: what is in flight finishes, nothing else starts.
     pub stop: watch::Receiver<bool>,
 }
@@ -51,7 +48,7 @@ impl ApplyOptions {
     /// The defaults, with a stop signal that never comes.
     pub fn new(actor: impl Into<String>) -> Self {
         let (_, stop) = watch::channel(false);
-        Self { parallelism: 10, actor: actor.into(), run: None, retry: Retry::default(), stop }
+        Self { parallelism: 10, actor: actor.into(), run: None, stop }
     }
 }
 
@@ -140,9 +137,11 @@ pub async fn apply<C: ControlPlane, B: Blobs>(
     check(plan)?;
     let schedule =
         schedule::Schedule::new(&plan.actions).map_err(|e| ApplyError::Unsound { problems: vec![e.to_string()] })?;
-    let sender = send::Sender { control, retry: options.retry, stop: options.stop.clone(), events };
-    let context = Context { actor: options.actor.clone(), owner: Some(plan.owner.clone()), ..Context::default() };
+    let sender = send::Sender { control, events };
+    let mut context = Context { actor: options.actor.clone(), owner: Some(plan.owner.clone()), ..Context::default() };
     let owner = guard(plan, &sender, &context).await?;
+    // One that is restored while this goes on is another one. Of a new workspace no plan knows the epoch.
+    context.epoch.clone_from(&plan.origin.epoch);
     let lacks = content::missing(&sender, &context, plan)
         .await
         .map_err(|source| ApplyError::Control { doing: "ask which files the workspace holds", source })?;

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::watch;
 
 use crate::apply::fake::{Fake, Files, Say, invalid, owned_by, stale, unavailable};
-use crate::apply::{ApplyError, ApplyOptions, Event, Retry, apply};
+use crate::apply::{ApplyError, ApplyOptions, Event, apply};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes;
 use crate::model::config::Policy;
@@ -130,8 +129,7 @@ fn write_store(name: &str, puts: &[(&str, &str, &str)], precondition: Preconditi
 }
 
 fn options() -> ApplyOptions {
-    let retry = Retry { times: 3, first: Duration::ZERO, longest: Duration::ZERO };
-    ApplyOptions { retry, run: Some("run-1".into()), ..ApplyOptions::new("tester") }
+    ApplyOptions { run: Some("run-1".into()), ..ApplyOptions::new("tester") }
 }
 
 async fn go(plan: &Plan, fake: &Fake, files: &Files) -> Result<Receipt, ApplyError> {

@@ -17,6 +17,12 @@ pub struct Environment {
 }
 
 impl Environment {
+    /// A variable that a project names as the place of a secret; `None` where it is not set or empty.
+    pub fn secret(name: &str) -> Option<String> {
+        let text = std::env::var_os(name)?.to_string_lossy().trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
     /// Reads them.
     pub fn read() -> Self {
         Self::from(|name| std::env::var_os(name))

@@ -4,9 +4,8 @@ use crate::cli::args::What;
 use crate::cli::commands::Run;
 use crate::cli::failure::Failure;
 use crate::cli::files::{find_project, scope_argument};
-use crate::cli::target::{Place, choose};
+use crate::cli::target::{Place, Workspace, choose};
 use crate::cli::view::diagnostics::{self, Options as Shown};
-use crate::control::embedded::Embedded;
 use crate::diag::{Severity, codes};
 use crate::model::config::{Allowance, Config};
 use crate::model::op::Context;
@@ -96,7 +95,7 @@ impl Session {
     }
 
     /// Reads the workspace and plans.
-    pub async fn plan(&self, run: &Run, wish: &Wish, control: Option<&Embedded>) -> Result<Plan, Failure> {
+    pub async fn plan(&self, run: &Run, wish: &Wish, control: Option<&Workspace>) -> Result<Plan, Failure> {
         let desired = self.desired()?;
         let options = self.options(run, wish);
         crate::reconcile::plan(

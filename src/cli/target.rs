@@ -3,59 +3,169 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
+use crate::cli::env::Environment;
 use crate::cli::failure::Failure;
 use crate::cli::files::normalize;
 use crate::cli::view::Printer;
+use crate::cli::view::text::line;
 use crate::control::embedded::{Embedded, EmbeddedOptions, OnFirstWrite};
-use crate::diag::codes;
+use crate::control::remote::{Again, Remote, RemoteOptions, Secret};
+use crate::control::{ControlError, ControlPlane};
+use crate::diag::{bounded, codes};
 use crate::model::config::{Config, Target};
+use crate::model::op::{Context, Request, Response};
 use crate::plan::Origin;
 
-/// An embedded workspace, chosen.
+/// A workspace, chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Name of the target.
     pub name: String,
-    /// As `checkfu.yaml` writes it.
+    /// Path or URL, as `checkfu.yaml` writes it.
     pub written: String,
-    /// The database.
-    pub path: PathBuf,
+    /// Where it is.
+    pub at: At,
+}
+
+/// Where a workspace is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum At {
+    /// A database.
+    File(PathBuf),
+    /// A server.
+    Server(Server),
+}
+
+/// How a server is spoken to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// The variable that holds the token.
+    pub token: String,
+    /// Certificates, PEM.
+    pub ca: Option<PathBuf>,
+    /// May the token go over plain HTTP to another machine?
+    pub insecure: bool,
+}
+
+/// The control plane of a target.
+pub enum Workspace {
+    /// A database that is there.
+    Embedded(Embedded),
+    /// A database that the first write makes.
+    New(OnFirstWrite),
+    /// A server.
+    Remote(Remote),
+}
+
+impl ControlPlane for Workspace {
+    async fn call(&self, context: &Context, request: Request) -> Result<Response, ControlError> {
+        match self {
+            Self::Embedded(embedded) => embedded.call(context, request).await,
+            Self::New(new) => new.call(context, request).await,
+            Self::Remote(remote) => remote.call(context, request).await,
+        }
+    }
 }
 
 impl Place {
     /// As a plan names it; workspace and epoch come from the workspace itself.
     pub fn origin(&self) -> Origin {
-        Origin {
-            target: self.name.clone(),
-            kind: "embedded".to_owned(),
-            at: self.written.clone(),
-            workspace: None,
-            epoch: None,
+        let (kind, at) = match &self.at {
+            At::File(_) => ("embedded", self.written.clone()),
+            At::Server(_) => ("checkfu", without_secrets(&self.written)),
+        };
+        Origin { target: self.name.clone(), kind: kind.to_owned(), at, workspace: None, epoch: None }
+    }
+
+    /// Actions of an apply in flight. An embedded workspace has one writer that commits what waits together: more
+    /// of them are fewer waits for the disk, not more load. A server is shared.
+    pub fn in_flight(&self) -> usize {
+        match &self.at {
+            At::File(_) => 64,
+            At::Server(_) => 10,
         }
     }
 
     /// Opens the workspace; none is made. One that is read-only can be read.
-    pub fn open_existing(&self, printer: &Arc<Printer>) -> Result<Option<Embedded>, Failure> {
-        Embedded::open_existing(&self.path, options(printer)).map_err(|e| Failure::control("open the workspace", &e))
+    pub fn open_existing(&self, printer: &Arc<Printer>) -> Result<Option<Workspace>, Failure> {
+        match &self.at {
+            At::File(path) => Ok(existing(path, printer)?.map(Workspace::Embedded)),
+            At::Server(server) => self.remote(server, printer, None).map(Workspace::Remote).map(Some),
+        }
     }
 
-    /// Opens the workspace; where there is none, the first write makes one.
-    pub fn open(&self, printer: &Arc<Printer>) -> Result<OnFirstWrite, Failure> {
-        OnFirstWrite::open(&self.path, options(printer)).map_err(|e| Failure::control("open the workspace", &e))
+    /// Opens the workspace; where there is no database, the first write makes one. Once `stop` is true, nothing
+    /// is sent to a server again.
+    pub fn open(&self, printer: &Arc<Printer>, stop: watch::Receiver<bool>) -> Result<Workspace, Failure> {
+        match &self.at {
+            At::File(path) => OnFirstWrite::open(path, options(printer)).map(Workspace::New).map_err(|e| opening(&e)),
+            At::Server(server) => self.remote(server, printer, Some(stop)).map(Workspace::Remote),
+        }
     }
 
-    /// Can the workspace be written, where there is one?
+    /// Can the workspace be written, where there is one? A server says so itself, of each write.
     pub fn may_write(&self, printer: &Arc<Printer>) -> Result<(), Failure> {
-        let found = self.open_existing(printer)?;
+        let At::File(path) = &self.at else { return Ok(()) };
+        let found = existing(path, printer)?;
         found.map_or(Ok(()), |w| w.may_write()).map_err(|e| Failure::control("write the workspace", &e))
     }
 
     /// Opens the workspace for a command that only reads.
-    pub fn open_to_read(&self, printer: &Arc<Printer>) -> Result<Embedded, Failure> {
+    pub fn open_to_read(&self, printer: &Arc<Printer>) -> Result<Workspace, Failure> {
         self.open_existing(printer)?.ok_or_else(|| {
-            let message = format!("target {} has no workspace yet: {} does not exist", self.name, self.path.display());
+            let message = format!("target {} has no workspace yet: {} does not exist", self.name, self.written);
             Failure::new(&codes::cli::NO_WORKSPACE, message).fix("checkfu apply")
         })
+    }
+
+    fn remote(
+        &self,
+        server: &Server,
+        printer: &Arc<Printer>,
+        stop: Option<watch::Receiver<bool>>,
+    ) -> Result<Remote, Failure> {
+        let token = Environment::secret(&server.token).ok_or_else(|| {
+            let message = format!("target {} needs a token, and {} is not set", self.name, server.token);
+            Failure::new(&codes::http::REMOTE_TOKEN, message)
+                .fix(format!("set {} to a token of the server (`checkfu token create` makes one there)", server.token))
+        })?;
+        let ca = server.ca.as_deref().map(read).transpose()?;
+        let printer = Arc::clone(printer);
+        let told = move |again: &Again<'_>| {
+            let error = line(&bounded(&again.error.message));
+            printer.talk(&format!("{} is tried again in {} ms: {error}", again.operation, again.after.as_millis()));
+        };
+        let options = RemoteOptions::new(&self.written, Secret::new(token));
+        Remote::new(RemoteOptions { ca, insecure: server.insecure, stop, on_retry: Arc::new(told), ..options })
+            .map_err(|e| Failure::control(&format!("use target {}", self.name), &e))
+    }
+}
+
+fn existing(path: &Path, printer: &Arc<Printer>) -> Result<Option<Embedded>, Failure> {
+    Embedded::open_existing(path, options(printer)).map_err(|e| opening(&e))
+}
+
+fn opening(error: &ControlError) -> Failure {
+    Failure::control("open the workspace", error)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path)
+        .map_err(|e| Failure::new(&codes::http::REMOTE_TLS, format!("{} cannot be read: {e}", path.display())))
+}
+
+/// A URL without what may be a secret. One that has such parts is refused before anything is sent to it.
+fn without_secrets(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_once('/').map_or((rest, String::new()), |(h, p)| (h, format!("/{p}")));
+            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+            format!("{scheme}://{host}{path}").trim_end_matches('/').to_owned()
+        }
+        None => url.to_owned(),
     }
 }
 
@@ -79,17 +189,15 @@ pub fn choose(config: &Config, asked: Option<&str>, project: &Path) -> Result<Pl
         .or_else(|| config.targets.contains_key("local").then_some("local"))
         .or_else(only)
         .ok_or_else(|| unknown("no target is named, and none is the default".to_owned()))?;
-    match config.targets.get(name) {
-        None => Err(unknown(format!("checkfu.yaml has no target `{name}`"))),
-        Some(Target::Embedded { path }) => {
-            Ok(Place { name: name.to_owned(), written: path.clone(), path: normalize(&project.join(path)) })
+    let target = config.targets.get(name).ok_or_else(|| unknown(format!("checkfu.yaml has no target `{name}`")))?;
+    let (written, at) = match target {
+        Target::Embedded { path } => (path.clone(), At::File(normalize(&project.join(path)))),
+        Target::Checkfu { url, token, ca, insecure } => {
+            let ca = ca.as_ref().map(|ca| normalize(&project.join(ca)));
+            (url.clone(), At::Server(Server { token: token.env.clone(), ca, insecure: *insecure }))
         }
-        Some(Target::Checkfu { .. }) => Err(Failure::new(
-            &codes::cli::TARGET_UNSUPPORTED,
-            format!("target `{name}` is a server (kind checkfu), which this version cannot reach"),
-        )
-        .fix("name a target of kind embedded with --target")),
-    }
+    };
+    Ok(Place { name: name.to_owned(), written, at })
 }
 
 #[cfg(test)]
@@ -108,7 +216,10 @@ mod tests {
     #[test]
     fn the_target_is_asked_for_default_local_or_the_only_one() {
         let two = json!({"a": {"kind": "embedded", "path": "a.db"}, "b": {"kind": "embedded", "path": "../b.db"}});
-        let of = |config: &Config, asked| choose(config, asked, Path::new("/p/q")).map(|p| p.path);
+        let of = |config: &Config, asked| match choose(config, asked, Path::new("/p/q"))?.at {
+            At::File(path) => Ok(path),
+            At::Server(server) => panic!("{server:?}"),
+        };
         let code = |r: Result<PathBuf, Failure>| r.unwrap_err().diagnostics.0[0].code.code;
         assert_eq!(of(&config(&two, Some("a")), Some("b")).unwrap(), Path::new("/p/b.db"));
         assert_eq!(of(&config(&two, Some("a")), None).unwrap(), Path::new("/p/q/a.db"));
@@ -118,7 +229,16 @@ mod tests {
             of(&config(&json!({"x": {"kind": "embedded"}}), None), None).unwrap(),
             Path::new("/p/q/.checkfu/workspace.db")
         );
-        let server = json!({"s": {"kind": "checkfu", "url": "https://x", "token": {"env": "T"}}});
-        assert_eq!(code(of(&config(&server, None), None)), "cli.target_unsupported");
+    }
+
+    #[test]
+    fn a_server_is_named_without_what_may_be_a_secret() {
+        let url = "https://me:hunter2@x.example/base/?key=hunter2";
+        let targets = json!({"s": {"kind": "checkfu", "url": url, "token": {"env": "T"}, "ca": "ca.pem"}});
+        let place = choose(&config(&targets, None), None, Path::new("/p/q")).unwrap();
+        let origin = place.origin();
+        assert_eq!((origin.kind.as_str(), origin.at.as_str()), ("checkfu", "https://x.example/base"));
+        let At::Server(server) = place.at else { panic!() };
+        assert_eq!((server.token.as_str(), server.ca.as_deref()), ("T", Some(Path::new("/p/q/ca.pem"))));
     }
 }

@@ -125,10 +125,17 @@ pub enum Target {
     },
     /// A `checkfu serve`.
     Checkfu {
-        /// Base URL, `https://…`.
+        /// Base URL, `https://…`; plain `http://` only to this machine.
         url: String,
         /// Where the token comes from.
         token: SecretRef,
+        /// A PEM file with certificates that are trusted beside those of the system, relative to `checkfu.yaml`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "String")]
+        ca: Option<String>,
+        /// May the token go over plain `http://` to another machine? Default false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        insecure: bool,
     },
 }
 

@@ -16,8 +16,10 @@ const BATCH: usize = 1_000;
 const URL: usize = 16 << 10;
 /// Bodies are heavier.
 const BODIES: usize = 500;
-/// Questions of one kind that are open at once.
-const AT_ONCE: usize = 4;
+/// Questions of one kind that are open at once; a workspace over a network has its own bound.
+const AT_ONCE: usize = 10;
+/// Answers with bodies are held until their turn.
+const BODIES_AT_ONCE: usize = 4;
 
 /// Who asks whom.
 pub(crate) struct Ask<'a, C> {
@@ -59,7 +61,7 @@ impl<C: ControlPlane> Ask<'_, C> {
         if batches.is_empty() {
             batches.push(self.loaded(&[]));
         }
-        let mut answers = stream::iter(batches).buffered(AT_ONCE);
+        let mut answers = stream::iter(batches).buffered(BODIES_AT_ONCE);
         while let Some(loaded) = answers.try_next().await? {
             take(loaded);
         }

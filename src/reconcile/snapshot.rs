@@ -85,20 +85,23 @@ async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut L
     let replaceable = differing.keys().filter_map(|a| live.resources.get(a)).filter(|r| may_be_replaced(r));
     let going = unwanted.iter().copied().chain(&live.superseded).chain(replaceable);
     let going: Vec<String> = going.map(|r| r.summary.id.clone()).collect();
-    if !bodies.is_empty() || !absent.is_empty() {
-        put_bodies(ask, &bodies, live).await?;
-    }
-    if !absent.is_empty() {
-        live.same_name = same_name(ask, &absent).await?;
-    }
     let pins = pins(differing.values().copied(), live);
-    live.resolved.extend(resolved(&pins, ask.resolve(&pins).await?));
-    for referrer in ask.referrers(&going).await? {
-        live.referrers.entry(referrer.to.clone()).or_default().push(referrer);
-    }
     let blobs: BTreeSet<Digest> = differing.values().flat_map(|w| files(w)).collect();
     let blobs: Vec<Digest> = blobs.into_iter().collect();
-    let missing: BTreeSet<Digest> = ask.missing(&blobs).await?.into_iter().collect();
+    // None of these needs the answer of another: over a network they take the time of one.
+    let (same_name, pinned, referrers, missing, ()) = tokio::try_join!(
+        same_name(ask, &absent),
+        ask.resolve(&pins),
+        ask.referrers(&going),
+        ask.missing(&blobs),
+        async { if bodies.is_empty() && absent.is_empty() { Ok(()) } else { put_bodies(ask, &bodies, live).await } },
+    )?;
+    live.same_name = same_name;
+    live.resolved.extend(resolved(&pins, pinned));
+    for referrer in referrers {
+        live.referrers.entry(referrer.to.clone()).or_default().push(referrer);
+    }
+    let missing: BTreeSet<Digest> = missing.into_iter().collect();
     live.held_blobs = blobs.into_iter().filter(|b| !missing.contains(b)).collect();
     Ok(())
 }

@@ -147,16 +147,6 @@ fn the_environment_names_a_target_and_an_actor() {
 }
 
 #[test]
-fn a_server_is_not_reached_by_this_version() {
-    let s = team();
-    let config = s.read("checkfu.yaml")
-        + "targets: {prod: {kind: checkfu, url: \"https://checkfu.example.com\", token: {env: TOKEN}}}\n";
-    s.write("checkfu.yaml", &config);
-    assert!(s.run(&["plan"]).code(1).err.contains("cli.target_unsupported"));
-    s.run(&["validate"]).code(0);
-}
-
-#[test]
 fn plans_are_markdown_for_a_pull_request() {
     let s = team();
     let text = s.run(&["plan", "--markdown"]).code(0).out;

@@ -27,6 +27,7 @@ mod laws;
 mod layering;
 mod openapi;
 mod operations;
+mod remote;
 mod repo;
 mod sandbox;
 mod serve;

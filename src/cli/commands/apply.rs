@@ -11,17 +11,12 @@ use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{self, Session, Wish, runtime};
 use crate::cli::signals::stop_on_interrupt;
 use crate::cli::view::progress::Progress;
-use crate::cli::view::text::line;
 use crate::cli::view::words::some_of;
 use crate::cli::view::{Format, ask, diagnostics, receipt as view};
-use crate::diag::{Diagnostic, Diagnostics, bounded, codes};
+use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::plan::{self, Plan};
 use crate::receipt::{Outcome, Receipt};
 use crate::reconcile::{self, ApplyOptions, Event};
-
-/// Actions in flight on the embedded workspace, whose one writer commits what waits together: more of them are
-/// fewer waits for the disk, not more load.
-const IN_FLIGHT: usize = 64;
 
 /// Applies.
 pub fn run(run: &Run, args: Args) -> Ran {
@@ -104,12 +99,13 @@ async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Re
     if plan.actions.is_empty() {
         return Ok(nothing(plan));
     }
-    let control = session.place.open(&run.printer)?;
+    let stop = stop_on_interrupt(Arc::clone(&run.printer));
+    let control = session.place.open(&run.printer, stop.clone())?;
     let progress = Progress::new(&run.printer, plan.actions.len());
     let mut how = ApplyOptions::new(session::actor(run));
-    how.parallelism = IN_FLIGHT;
+    how.parallelism = session.place.in_flight();
     how.run = Some(uuid::Uuid::now_v7().to_string());
-    how.stop = stop_on_interrupt(Arc::clone(&run.printer));
+    how.stop = stop;
     let events = |event: Event| on_event(&progress, event);
     let options = session.options(run, wish);
     let ran =
@@ -142,10 +138,6 @@ fn on_event(progress: &Progress<'_>, event: Event) {
     match event {
         Event::Started { id } => progress.began(&id),
         Event::Ended { id, .. } => progress.ended(&id),
-        Event::Retrying { operation, error, after } => {
-            let error = line(&bounded(&error));
-            progress.say(&format!("{operation} is tried again in {} ms: {error}", after.as_millis()));
-        }
         Event::Began { apply, other, .. } => {
             if let Some(other) = other {
                 progress.say(&format!("Another apply of this owner has not ended: {other}. Both are safe."));
@@ -211,6 +203,12 @@ fn of_this_project(plan: Plan, session: &Session) -> Result<Plan, Failure> {
         return Err(
             other("target", &plan.origin.target, &session.place.name).fix(format!("--target {}", plan.origin.target))
         );
+    }
+    // A plan for a workspace that is new names none: then kind and place say which one was meant.
+    let (planned, here) = (&plan.origin, session.place.origin());
+    if planned.kind != here.kind || (planned.workspace.is_none() && planned.at != here.at) {
+        let of = |kind: &str, at: &str| format!("{kind} {at}");
+        return Err(other("the workspace", &of(&planned.kind, &planned.at), &of(&here.kind, &here.at)));
     }
     Ok(plan)
 }

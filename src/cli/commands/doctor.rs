@@ -7,12 +7,11 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::files::find_project;
 use crate::cli::session::{context, load_project, runtime, target};
-use crate::cli::target::{Place, choose};
+use crate::cli::target::{At, Place, Workspace, choose};
 use crate::cli::view::json::{CheckDoc, ChecksDoc};
 use crate::cli::view::text::count;
 use crate::cli::view::{Format, diagnostics, lists, tables};
 use crate::control::ControlPlane;
-use crate::control::embedded::Embedded;
 use crate::diag::Diagnostic;
 use crate::model::op::{OwnerOf, Request, Response};
 use crate::reconcile::load::Loaded;
@@ -75,8 +74,10 @@ fn project(run: &Run, checks: &mut Vec<CheckDoc>) -> Result<(), Failure> {
             return Ok(());
         }
     };
-    checks.push(ignored(&loaded, &place));
-    checks.push(folder(&place));
+    if let At::File(path) = &place.at {
+        checks.push(ignored(&loaded, path, &place.written));
+        checks.push(folder(path));
+    }
     match place.open_existing(&run.printer) {
         Err(failure) => checks.push(of_failure("target", &failure)),
         Ok(None) => checks.push(good("target", format!("{}: no workspace yet, the first apply makes it", place.name))),
@@ -113,32 +114,35 @@ fn git(loaded: &Loaded) -> CheckDoc {
 }
 
 /// A workspace inside the repository must not be committed.
-fn ignored(loaded: &Loaded, place: &Place) -> CheckDoc {
+fn ignored(loaded: &Loaded, path: &Path, written: &str) -> CheckDoc {
     let name = "ignored";
-    match loaded.project.git_ignores(&place.path) {
-        Some(true) => good(name, format!("Git ignores {}", place.written)),
+    match loaded.project.git_ignores(path) {
+        Some(true) => good(name, format!("Git ignores {written}")),
         Some(false) => {
-            bad(name, format!("Git does not ignore {}", place.written), Some("add .checkfu/ to .gitignore".to_owned()))
+            bad(name, format!("Git does not ignore {written}"), Some("add .checkfu/ to .gitignore".to_owned()))
         }
         None => good(name, "the workspace is in no Git repository"),
     }
 }
 
 /// Can the folder of the workspace be written? Asked of the nearest folder that is there.
-fn folder(place: &Place) -> CheckDoc {
+fn folder(path: &Path) -> CheckDoc {
     let name = "permissions";
-    let there = place.path.ancestors().skip(1).find(|p| p.is_dir()).unwrap_or(Path::new("/"));
+    let there = path.ancestors().skip(1).find(|p| p.is_dir()).unwrap_or(Path::new("/"));
     match tempfile::Builder::new().prefix(".checkfu-").tempfile_in(there) {
         Ok(_) => good(name, format!("{} can be written", there.display())),
         Err(e) => bad(name, format!("{} cannot be written: {e}", there.display()), None),
     }
 }
 
-fn workspace(run: &Run, loaded: &Loaded, place: &Place, control: &Embedded, checks: &mut Vec<CheckDoc>) {
-    match control.integrity() {
-        Ok(found) if found.is_empty() => checks.push(good("integrity", "the database is whole")),
-        Ok(found) => checks.push(bad("integrity", found.join("; "), Some("restore a copy".to_owned()))),
-        Err(e) => checks.push(of_failure("integrity", &Failure::control("check the database", &e))),
+fn workspace(run: &Run, loaded: &Loaded, place: &Place, control: &Workspace, checks: &mut Vec<CheckDoc>) {
+    // The file of a server is the server's to check.
+    if let Workspace::Embedded(embedded) = control {
+        match embedded.integrity() {
+            Ok(found) if found.is_empty() => checks.push(good("integrity", "the database is whole")),
+            Ok(found) => checks.push(bad("integrity", found.join("; "), Some("restore a copy".to_owned()))),
+            Err(e) => checks.push(of_failure("integrity", &Failure::control("check the database", &e))),
+        }
     }
     let owner = loaded.config.authoring_owner.clone();
     let asked = runtime().map(|runtime| {

@@ -7,10 +7,9 @@ use crate::cli::commands::Run;
 use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{context, load_project, runtime, target};
-use crate::cli::target::choose;
+use crate::cli::target::{Workspace, choose};
 use crate::cli::view::json::{ResourceDoc, ResourcesDoc};
 use crate::cli::view::{Format, lists, tables};
-use crate::control::embedded::Embedded;
 use crate::control::{ControlError, ControlPlane};
 use crate::diag::codes;
 use crate::model::kinds;
@@ -66,7 +65,7 @@ fn asked(what: Option<&str>) -> Result<(Option<Kind>, Option<Address>), Failure>
 }
 
 async fn list(
-    control: &Embedded,
+    control: &Workspace,
     context: &Context,
     owner: &Owner,
     kind: Option<Kind>,
@@ -111,7 +110,7 @@ fn resource(summary: Summary) -> Option<ResourceDoc> {
 }
 
 async fn spec(
-    control: &Embedded,
+    control: &Workspace,
     context: &Context,
     owner: &Owner,
     resource: &ResourceDoc,

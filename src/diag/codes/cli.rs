@@ -10,9 +10,6 @@ codes! {
     TARGET_UNKNOWN = "cli.target_unknown", Error, "There is no such target",
         "The name is not under `targets` in checkfu.yaml, or several are there and none is the default",
         "Name one of the targets with --target, or set `default_target`";
-    TARGET_UNSUPPORTED = "cli.target_unsupported", Error, "This version cannot reach the target",
-        "A target of kind checkfu is a server, and this version applies to embedded workspaces alone",
-        "Use a target of kind embedded";
     CONFIRM = "cli.confirm", Error, "Somebody has to say yes",
         "The plan would change the workspace, and there is no terminal to ask on",
         "Look at the plan, then pass --yes, or --plan-digest with the digest that was reviewed and --yes";

@@ -23,4 +23,22 @@ codes! {
     REMOTE_ERROR = "remote.error", Error, "the server refuses with a code that this checkfu does not know",
         "The server is newer, or another product; `error_code` in the details is its code.",
         "Read the message; a newer checkfu can explain the code.";
+    REMOTE_TOKEN = "remote.token", Error, "there is no token for the server",
+        "A target of kind checkfu names an environment variable that holds its token, and that one is not set, is empty or holds no token.",
+        "Set the variable; `checkfu token create` on the server's machine makes a token.";
+    REMOTE_ADDRESS = "remote.address", Error, "the target's URL cannot be used",
+        "A token goes over https, or stays on this machine, and only to the address that is written: no redirect is followed. A URL holds no user, password, query or fragment.",
+        "Correct `targets.NAME.url`; `insecure: true` allows plain http to another machine.";
+    REMOTE_UNREACHABLE = "remote.unreachable", Error, "the server cannot be reached",
+        "Nothing listens at the target's URL, its name is unknown, or the connection ended before the answer did.",
+        "Check that the server runs and the URL; then run the command again: what is done stays done.";
+    REMOTE_TLS = "remote.tls", Error, "there is no safe connection to the server",
+        "Its certificate is over, for another name or by nobody who is trusted, or it speaks no TLS.",
+        "Name the certificate of its issuer as `targets.NAME.ca`, or correct the URL.";
+    REMOTE_TIMEOUT = "remote.timeout", Error, "the server did not answer in time",
+        "It is overloaded, or something between it and this machine keeps silent. A write may have been carried out or not.",
+        "Run the command again: what is done stays done.";
+    REMOTE_VERSION = "remote.version", Error, "the server speaks another version of the API",
+        "It is newer or older than this checkfu.",
+        "Use a checkfu of the server's version.";
 }

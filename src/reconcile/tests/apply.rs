@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::apply::fake::Files;
-use crate::apply::{ApplyError, ApplyOptions, Retry};
+use crate::apply::{ApplyError, ApplyOptions};
 use crate::control::embedded::{Embedded, EmbeddedOptions};
 use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes;
@@ -117,8 +117,7 @@ async fn planned(liar: &Liar, d: &Desired) -> Plan {
 }
 
 async fn carried_out(liar: &Liar, plan: &Plan, d: &Desired) -> Result<Receipt, ReconcileError> {
-    let retry = Retry { times: 0, ..Retry::default() };
-    let how = ApplyOptions { retry, ..ApplyOptions::new("tester") };
+    let how = ApplyOptions::new("tester");
     let files = Files::default().with("m/a.md", "A").with("tone/SKILL.md", TONE);
     reconcile::apply(plan, liar, &files, (d, &options()), &how, &|_| ()).await
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Mutex;
 
-use checkfu::apply::{ApplyOptions, Retry};
+use checkfu::apply::ApplyOptions;
 use checkfu::control::embedded::{Embedded, EmbeddedOptions};
 use checkfu::control::{ControlError, ControlPlane, ErrorKind};
 use checkfu::desired::Desired;
@@ -142,8 +142,7 @@ pub(super) fn options() -> Options {
 }
 
 pub(super) fn how(parallelism: usize) -> ApplyOptions {
-    let retry = Retry { times: 0, ..Retry::default() };
-    ApplyOptions { parallelism, retry, ..ApplyOptions::new("laws") }
+    ApplyOptions { parallelism, ..ApplyOptions::new("laws") }
 }
 
 /// Plans, and holds the plan against the checker (law 6).

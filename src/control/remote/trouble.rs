@@ -1,0 +1,178 @@
+//! What can go wrong with one request, and whether the same one may do better.
+
+use std::error::Error;
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::Value;
+
+use crate::control::{ControlError, ErrorKind, http};
+use crate::diag::codes::http as codes;
+
+/// A request that was not answered as it asked.
+#[derive(Debug)]
+pub(super) struct Failed {
+    /// Why.
+    pub(super) error: ControlError,
+    /// May the same request do better?
+    pub(super) again: bool,
+    /// Not before this time.
+    pub(super) after: Option<Duration>,
+}
+
+impl Failed {
+    /// Asking again changes nothing.
+    pub(super) fn finally(error: ControlError) -> Self {
+        Self { error, again: false, after: None }
+    }
+
+    fn for_now(error: ControlError) -> Self {
+        Self { error, again: true, after: None }
+    }
+
+    /// A status that is no success.
+    pub(super) fn refused(url: &str, status: u16, headers: &HeaderMap, body: &[u8]) -> Self {
+        if (300..400).contains(&status) {
+            let message = format!("{url} sends elsewhere (status {status}); no token goes there");
+            return Self::finally(ControlError::new(ErrorKind::Invalid, codes::REMOTE_ADDRESS.code, message));
+        }
+        let mut error = http::decode_error(status, body);
+        if error.code == codes::REMOTE_ANSWER.code {
+            error.message = format!("{url}: {}", error.message);
+        }
+        if says_version(&error) {
+            error.code = codes::REMOTE_VERSION.code;
+            error.message = format!("{url}: {}", error.message);
+        }
+        let again = match status {
+            409 => error.details.get("error_code").and_then(Value::as_str) == Some("idempotency.in_flight"),
+            // Of its own store the server has waited already, and a full disk stays full.
+            408 | 429 | 500 | 502..=504 | 529 => !error.code.starts_with("store."),
+            _ => false,
+        };
+        Self { error, again, after: retry_after(headers, jiff::Timestamp::now()) }
+    }
+}
+
+/// Is it the header of our API version that is refused?
+fn says_version(error: &ControlError) -> bool {
+    error.kind == ErrorKind::Invalid && error.message.contains(http::VERSION)
+}
+
+/// `retry-after`: seconds, or a date.
+fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let at = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(Duration::try_from(at.duration_since(now)).unwrap_or_default())
+}
+
+/// No connection, or one that ended before the answer did. Whether the request arrived is not known.
+pub(super) fn unreachable(url: &str, error: reqwest::Error) -> Failed {
+    // A URL may be long, and the message has it already.
+    let error = error.without_url();
+    if speaks_of_tls(&error) {
+        return Failed::finally(tls(&format!("{url}: no safe connection"), error));
+    }
+    if error.is_timeout() {
+        let message = format!("{url} cannot be reached in time");
+        let mut out = ControlError::new(ErrorKind::Unavailable, codes::REMOTE_TIMEOUT.code, message);
+        out.source = Some(Box::new(error));
+        return Failed::for_now(out);
+    }
+    let message = if error.is_connect() {
+        format!("{url} cannot be reached")
+    } else {
+        format!("{url}: the connection ended before the answer did")
+    };
+    let mut out = ControlError::new(ErrorKind::Unavailable, codes::REMOTE_UNREACHABLE.code, message);
+    let again = !error.is_builder();
+    out.source = Some(Box::new(error));
+    Failed { error: out, again, after: None }
+}
+
+/// The whole answer did not come in time.
+pub(super) fn silent(url: &str, time: Duration) -> Failed {
+    let message = format!("{url} did not answer in {} ms", time.as_millis());
+    Failed::for_now(ControlError::new(ErrorKind::Unavailable, codes::REMOTE_TIMEOUT.code, message))
+}
+
+/// A success whose body is broken.
+pub(super) fn unreadable(url: &str, what: &str) -> Failed {
+    let message = format!("{url}: {what}");
+    Failed::for_now(ControlError::new(ErrorKind::Unavailable, codes::REMOTE_ANSWER.code, message))
+}
+
+/// TLS or its certificates.
+pub(super) fn tls(message: &str, error: reqwest::Error) -> ControlError {
+    let mut out = ControlError::new(ErrorKind::Unavailable, codes::REMOTE_TLS.code, message);
+    out.source = Some(Box::new(error));
+    out
+}
+
+/// Is one of the causes an error of TLS? Streams wrap it in an error of input and output.
+fn speaks_of_tls(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if error.is::<rustls::Error>() || inside.is_some_and(|e| e.is::<rustls::Error>()) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now: jiff::Timestamp = "2026-11-30T12:00:00Z".parse().unwrap();
+        let of = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, text.parse().unwrap());
+            retry_after(&headers, now)
+        };
+        assert_eq!(of("7"), Some(Duration::from_secs(7)));
+        assert_eq!(of("Mon, 30 Nov 2026 12:00:09 GMT"), Some(Duration::from_secs(9)));
+        assert_eq!(of("Mon, 30 Nov 2026 11:00:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(of("soon"), None);
+        assert_eq!(retry_after(&HeaderMap::new(), now), None);
+    }
+
+    #[test]
+    fn what_may_do_better_is_asked_again() {
+        let of = |status: u16, code: &str| {
+            let body = serde_json::json!({"type": "error", "error": {
+                "type": "x", "message": "m", "details": {"error_code": code}}});
+            Failed::refused("https://x", status, &HeaderMap::new(), body.to_string().as_bytes()).again
+        };
+        for (status, code, again) in [
+            (400, "validation.invalid", false),
+            (401, "http.unauthenticated", false),
+            (403, "authoring.owner_not_allowed", false),
+            (404, "resource.not_found", false),
+            (408, "request.timeout", true),
+            (409, "validation.conflict", false),
+            (409, "idempotency.key_reused", false),
+            (409, "idempotency.in_flight", true),
+            (413, "request.too_large", false),
+            (429, "http.rate_limited", true),
+            (500, "server.panic", true),
+            (500, "store.damaged", false),
+            (503, "store.no_space", false),
+            (504, "http.timeout", true),
+            (529, "http.overloaded", true),
+        ] {
+            assert_eq!(of(status, code), again, "{status} {code}");
+        }
+        let foreign = Failed::refused("https://x", 502, &HeaderMap::new(), b"<html>Bad gateway</html>");
+        assert!(foreign.again && foreign.error.message.starts_with("https://x: "), "{foreign:?}");
+        let elsewhere = Failed::refused("https://x", 302, &HeaderMap::new(), b"");
+        assert_eq!((elsewhere.error.code, elsewhere.again), ("remote.address", false));
+    }
+}
