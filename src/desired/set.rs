@@ -108,7 +108,7 @@ impl Wanted {
     /// Are there memories that are written once, when they are absent and never were applied? They are not owned,
     /// so no digest tells whether they were: the store has to be read.
     pub fn has_seeds(&self) -> bool {
-        self.seeded.iter().any(|path| path.starts_with("contents."))
+        self.seeded.iter().any(|path| path == "contents" || path.starts_with("contents."))
     }
 
     /// The digest of what is owned of it: equal to the live digest when there is nothing to do. Taken once.

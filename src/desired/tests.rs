@@ -315,6 +315,9 @@ fn rules_over_resources() {
     };
     let two = format!("{}{}", mount("x", "mount_path: /m"), mount("y", "mount_path: /m/n"));
     assert_eq!(rule(with("{}", &two)), ["desired.mount_overlap mount-overlap"]);
+    let named =
+        yaml(&[("Environment", "e", "{name: Y}"), ("Environment", "f", "{name: Y}"), ("Environment", "g", "{}")]);
+    assert_eq!(rule(named), ["desired.name_twice unique-shown-names"]);
     let beside = format!("{}{}", mount("x", "mount_path: /m"), mount("y", "mount_path: /mn"));
     assert_eq!(rule(with("{}", &beside)), NONE);
     let nine: String = (0..9).map(|i| mount(&format!("m{i}"), &format!("mount_path: /m{i}"))).collect();
@@ -397,5 +400,5 @@ fn an_own_resource_named_the_long_way_is_an_own_resource() {
     let spec = |d: &Option<Desired>| d.as_ref().unwrap().resources[&Address::new(Kind::Agent, "x")].spec.clone();
     assert_eq!(spec(&short), spec(&long));
     let (_, found) = of("'a:Agent/none'");
-    assert_eq!(found.0.iter().map(|d| d.code.code).collect::<Vec<_>>(), ["reference.dangling"]);
+    assert_eq!(found.0.iter().map(|d| d.code.code).collect::<Vec<_>>(), ["desired.dangling"]);
 }

@@ -394,6 +394,11 @@ pub(super) fn shown_name(item: &Item<'_>) -> String {
 
 fn content_of(item: &Item<'_>) -> Option<Content> {
     let (files, root) = item.wanted.content.as_ref()?;
+    let sent = item.spec.get("content").and_then(Value::as_str);
+    if let Some(digest) = sent.and_then(|c| c.parse().ok()).filter(|d| *d != files.digest) {
+        // Not owned, so it stays as it is live. The workspace holds these files.
+        return Some(Content { digest, root: root.clone(), entries: item.body()?.entries.clone() });
+    }
     Some(Content { digest: files.digest, root: root.clone(), entries: files.entries.clone() })
 }
 

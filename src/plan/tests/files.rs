@@ -78,9 +78,26 @@ fn a_changed_plan_is_refused() {
 }
 
 #[test]
+fn a_file_is_refused_whatever_was_changed_in_it() {
+    for change in [
+        (|v: &mut Value| v["ids"]["Skill/s"] = json!("skill_9")) as fn(&mut Value),
+        |v| v["findings"] = json!([{"code": "plan.retire", "effect": "note", "message": "m"}]),
+        |v| v["actions"][0]["about"]["reason"] = json!("nothing"),
+        |v| v["policy"]["max_retire"] = json!(9),
+        |v| drop(v.as_object_mut().unwrap().remove("seal")),
+    ] {
+        assert_eq!(
+            refused(change).to_string(),
+            "the plan file was changed since it was made: the digest of the file does not fit"
+        );
+    }
+}
+
+#[test]
 fn a_plan_that_breaks_the_rules_is_refused_though_its_digests_fit() {
-    let e = refused(|v| v["applyable"] = json!(false));
-    assert_eq!(e.code().code, "plan.file_unsound");
+    let mut plan = read(text().as_bytes()).unwrap();
+    plan.applyable = false;
+    assert_eq!(read(write(&plan).as_bytes()).unwrap_err().code().code, "plan.file_unsound");
 }
 
 #[test]
