@@ -165,7 +165,7 @@ fn environments_hold_their_names_and_merge_config() {
     assert_eq!(now["config"]["packages"], json!({"type": "packages", "pip": ["a"], "apt": []}));
     assert_eq!((&now["config"]["type"], &now["description"]), (&json!("cloud"), &json!("")));
     let fixed = change(2, json!({"config": {"type": "self_hosted"}})).unwrap_err();
-    assert_eq!(fixed.code, "validation.immutable");
+    assert_eq!(fixed.code, "environment.config_type");
     ws.written(&anyone(), retire(Kind::Environment, at(&made.id, 2)));
     ws.written(&anyone(), create(Kind::Environment, body("e"), None));
 }
