@@ -91,6 +91,12 @@ pub enum Command {
     Explain(Explain),
     /// Serve a workspace over HTTP, until Ctrl-C or SIGTERM
     Serve(Serve),
+    /// Make, list and end the tokens of a workspace that is served
+    Token(Token),
+    /// Copy a workspace into one file, also while it is served
+    Backup(Backup),
+    /// Put a backup in the place of a workspace
+    Restore(Restore),
     /// Look for what could be wrong with this setup
     Doctor,
     /// Print a completion script
@@ -256,6 +262,107 @@ pub struct Serve {
     /// The key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+}
+
+/// `token`
+#[derive(Debug, Args)]
+pub struct Token {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: TokenWhat,
+}
+
+/// What can be done with tokens.
+#[derive(Debug, Subcommand)]
+pub enum TokenWhat {
+    /// Make a token; its secret is printed this once
+    Create(TokenCreate),
+    /// List tokens, without their secrets
+    List(TokenDb),
+    /// End a token, from the next request on
+    Revoke(TokenRevoke),
+}
+
+/// Which workspace.
+#[derive(Debug, Args)]
+pub struct TokenDb {
+    /// The workspace's database [default: the target of checkfu.yaml, where a server needs an admin token]
+    #[arg(long, value_name = "FILE", conflicts_with = "target")]
+    pub db: Option<PathBuf>,
+}
+
+/// `token create`
+#[derive(Debug, Args)]
+pub struct TokenCreate {
+    /// What the audit calls its holder, 1 to 64 characters
+    pub name: String,
+    /// What it may do
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    pub scope: ScopeArg,
+    /// An owner that it may act as: acme/support, 'acme/*' or '*'; needed for the scope apply
+    #[arg(long = "owner", value_name = "OWNER", required_if_eq("scope", "apply"))]
+    pub owners: Vec<String>,
+    /// Its holder is an agent's session
+    #[arg(long)]
+    pub session: bool,
+    /// When it ends: after a time as 30d or 12h, or with the beginning of a date, in UTC [default: when it is revoked]
+    #[arg(long, value_name = "TIME|DATE")]
+    pub expires: Option<String>,
+    /// Which workspace.
+    #[command(flatten)]
+    pub db: TokenDb,
+}
+
+/// A scope, each with all that the one before has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScopeArg {
+    /// Read.
+    Read,
+    /// Plan.
+    Plan,
+    /// Write as its owners.
+    Apply,
+    /// Tokens, break-glass.
+    Admin,
+}
+
+/// `token revoke`
+#[derive(Debug, Args)]
+pub struct TokenRevoke {
+    /// Its id, or its name
+    #[arg(value_name = "ID|NAME")]
+    pub token: String,
+    /// Which workspace.
+    #[command(flatten)]
+    pub db: TokenDb,
+}
+
+/// `backup`
+#[derive(Debug, Args)]
+pub struct Backup {
+    /// The workspace's database
+    #[arg(long, value_name = "FILE")]
+    pub db: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    pub out: PathBuf,
+    /// Replace OUT, where it is a workspace that nobody has open
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `restore`
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// The workspace's database
+    #[arg(long, value_name = "FILE")]
+    pub db: PathBuf,
+    /// The backup
+    #[arg(value_name = "FROM")]
+    pub from: PathBuf,
+    /// Replace the workspace that is there, where nobody has it open
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// `schema`

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::cli::view::diagnostics::fix;
 use crate::cli::view::words;
 use crate::diag::{Diagnostic, Diagnostics, Label, Location};
-use crate::model::op::ApplyInfo;
+use crate::model::op::{ApplyInfo, TokenInfo};
 use crate::model::{Address, Digest, Kind, Owner};
 
 /// `checkfu.diagnostics/v1`: what validate found, or why a command failed.
@@ -163,6 +163,68 @@ pub struct ApplyDoc {
     pub format: &'static str,
     /// The apply with its receipt lines.
     pub apply: ApplyInfo,
+}
+
+/// `checkfu.token/v1`: the answer of `token create`. It holds the secret, this once.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct TokenDoc {
+    /// `checkfu.token/v1`.
+    pub format: &'static str,
+    /// The token.
+    pub token: TokenInfo,
+    /// `cfu_…`, what is sent as `Authorization: Bearer` or `x-api-key`.
+    pub secret: String,
+}
+
+impl std::fmt::Debug for TokenDoc {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TokenDoc({:?})", self.token)
+    }
+}
+
+/// `checkfu.tokens/v1`: the answer of `token list`, and of `token revoke` with the one that was ended.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TokensDoc {
+    /// `checkfu.tokens/v1`.
+    pub format: &'static str,
+    /// Oldest first.
+    pub tokens: Vec<TokenInfo>,
+}
+
+/// `checkfu.backup/v1`: the answer of `backup`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct BackupDoc {
+    /// `checkfu.backup/v1`.
+    pub format: &'static str,
+    /// The file that was written.
+    pub file: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Id of the workspace.
+    pub workspace: String,
+    /// Its epoch.
+    pub epoch: String,
+}
+
+/// `checkfu.restore/v1`: the answer of `restore`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RestoreDoc {
+    /// `checkfu.restore/v1`.
+    pub format: &'static str,
+    /// The database that was written.
+    pub file: String,
+    /// Id of the workspace.
+    pub workspace: String,
+    /// Its new epoch.
+    pub epoch: String,
+    /// The epoch of the backup: plans that name it are refused from now on.
+    pub old_epoch: String,
+    /// Applies that were open in the backup, and are ended as `interrupted`.
+    pub applies: u64,
+    /// Stored answers to idempotency keys that were let go of.
+    pub keys: u64,
+    /// Tokens that are not revoked. What was revoked since the backup was made is among them.
+    pub tokens: u64,
 }
 
 /// `checkfu.files/v1`: the answer of `init` and `new`.

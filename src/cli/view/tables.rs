@@ -10,7 +10,7 @@ use crate::cli::view::style;
 use crate::cli::view::text::line;
 use crate::diag::bounded;
 use crate::model::Kind;
-use crate::model::op::ApplyInfo;
+use crate::model::op::{ActorKind, ApplyInfo, Scope, TokenInfo};
 
 /// A table without lines, as wide as its content.
 fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -60,6 +60,40 @@ pub fn applies(applies: &[ApplyInfo]) -> String {
     table(&APPLIES, applies.iter().map(|a| apply_cells(a).to_vec()))
 }
 
+/// What is told of a token.
+pub const TOKENS: [&str; 7] = ["TOKEN", "NAME", "SCOPE", "OWNERS", "MADE", "ENDS", "STATE"];
+
+/// A token, under [`TOKENS`], as it stands at a time.
+pub fn token_cells(t: &TokenInfo, now: jiff::Timestamp) -> [String; 7] {
+    let scope = match t.scope {
+        Scope::Read => "read",
+        Scope::Plan => "plan",
+        Scope::Apply => "apply",
+        Scope::Admin => "admin",
+    };
+    let is_over = t.expires_at.as_ref().is_some_and(|end| end.parse::<jiff::Timestamp>().map_or(true, |e| e <= now));
+    let state = match (&t.revoked_at, is_over, t.actor_kind) {
+        (Some(_), _, _) => "revoked",
+        (None, true, _) => "expired",
+        (None, false, ActorKind::Session) => "valid, session",
+        (None, false, ActorKind::Api) => "valid",
+    };
+    [
+        t.id.clone(),
+        bounded(&t.name).into_owned(),
+        scope.to_owned(),
+        t.owners.join(", "),
+        seconds(&t.created_at),
+        t.expires_at.as_deref().map(seconds).unwrap_or_default(),
+        state.to_owned(),
+    ]
+}
+
+/// Tokens, as they stand at a time.
+pub fn tokens(tokens: &[TokenInfo], now: jiff::Timestamp) -> String {
+    table(&TOKENS, tokens.iter().map(|t| token_cells(t, now).to_vec()))
+}
+
 /// A time to the second, which is what people compare; anything else stays as it is.
 fn seconds(time: &str) -> String {
     time.parse::<jiff::Timestamp>().map_or_else(|_| time.to_owned(), |t| t.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
@@ -107,6 +141,20 @@ mod tests {
     APPLY    BEGAN                 OUTCOME  DONE  ACTOR  OWNER  COMMIT
     apply_1  2026-11-30T09:00:01Z  partial  0     jane   a/b    0123456789ab + uncommitted
     ");
+    }
+
+    #[test]
+    fn tokens_say_whether_they_hold() {
+        let token = crate::cli::view::sample::token();
+        let late = TokenInfo { expires_at: Some("2026-11-30T00:00:00Z".to_owned()), ..token.clone() };
+        let gone = TokenInfo { revoked_at: Some(token.created_at.clone()), ..late.clone() };
+        let now = "2026-11-30T00:00:00Z".parse().unwrap();
+        insta::assert_snapshot!(tokens(&[token, late, gone], now), @r"
+        TOKEN  NAME  SCOPE  OWNERS          MADE                  ENDS                  STATE
+        tok_1  ci    apply  acme/*, beta/x  2026-11-29T09:00:01Z                        valid, session
+        tok_1  ci    apply  acme/*, beta/x  2026-11-29T09:00:01Z  2026-11-30T00:00:00Z  expired
+        tok_1  ci    apply  acme/*, beta/x  2026-11-29T09:00:01Z  2026-11-30T00:00:00Z  revoked
+        ");
     }
 
     #[test]
