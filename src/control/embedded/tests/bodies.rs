@@ -31,7 +31,9 @@ fn a_bad_body_is_refused_with_its_field_and_leaves_nothing() {
         let named = refused.details["fields"][0]["field"].as_str().unwrap_or_default();
         assert!(named.starts_with(field), "{field}: {refused:?}");
     }
-    let Response::Audit(facts) = ws.call(&anyone(), Request::AuditList(AuditList::default())).unwrap() else { panic!() };
+    let Response::Audit(facts) = ws.call(&anyone(), Request::AuditList(AuditList::default())).unwrap() else {
+        panic!()
+    };
     assert!(facts.is_empty());
 }
 

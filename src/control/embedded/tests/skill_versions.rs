@@ -35,7 +35,9 @@ fn a_version_tells_name_and_description_of_its_file() {
         assert_eq!(latest[key], value, "{key}");
     }
     assert_eq!(latest["entries"][0]["path"], "SKILL.md");
-    let Response::Entries(files) = ws.call(&anyone(), Request::Content(of(&made.id, "latest"))).unwrap() else { panic!() };
+    let Response::Entries(files) = ws.call(&anyone(), Request::Content(of(&made.id, "latest"))).unwrap() else {
+        panic!()
+    };
     assert_eq!(files[0].path, "SKILL.md");
 }
 
