@@ -24,7 +24,7 @@ pub(super) struct Field<'a> {
 }
 
 /// The addresses that get no action: in conflict, gone, in error, or a dependent of such a one.
-pub(super) fn blocked<'a>(over: &Field<'a>, out: &mut Gathered) -> BTreeSet<Address> {
+pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address> {
     let Field { deltas, users, .. } = over;
     let mut roots: Vec<&Address> = Vec::new();
     for delta in *deltas {

@@ -76,7 +76,7 @@ pub(super) fn play<'a>(over: &Field<'a>, blocked: &BTreeSet<Address>) -> Played<
     Played { free, done, stuck: queues.into_values().flatten().flatten().collect() }
 }
 
-fn live_slot<'a>(item: &'a Item<'_>) -> Option<Slot> {
+fn live_slot(item: &Item<'_>) -> Option<Slot> {
     item.live.filter(|_| !item.is_gone())?;
     Slot::of(item.address().kind, item.live_spec.as_deref().unwrap_or(&item.spec))
 }

@@ -12,6 +12,8 @@ use crate::model::{Digest, Kind, Owner};
 
 /// Most items in one question.
 const BATCH: usize = 1_000;
+/// Most bytes of texts in a question that goes into a URL.
+const URL: usize = 16 << 10;
 /// Bodies are heavier.
 const BODIES: usize = 500;
 /// Questions of one kind that are open at once; a workspace over a network has its own bound.
@@ -48,7 +50,7 @@ impl<C: ControlPlane> Ask<'_, C> {
     pub(crate) async fn unowned(&self, names: &[String]) -> Result<Vec<Summary>, ControlError> {
         let of =
             |names: &[String]| Summaries { owner: None, kind: None, names: names.to_vec(), page: None, limit: None };
-        let batches = names.chunks(BATCH).map(|names| self.pages(of(names))).collect();
+        let batches = in_urls(names).into_iter().map(|names| self.pages(of(names))).collect();
         self.side_by_side(batches).await
     }
 
@@ -73,7 +75,7 @@ impl<C: ControlPlane> Ask<'_, C> {
 
     /// Who refers to these ids.
     pub(crate) async fn referrers(&self, ids: &[String]) -> Result<Vec<Referrer>, ControlError> {
-        self.side_by_side(ids.chunks(BATCH).map(|ids| self.referring(ids)).collect()).await
+        self.side_by_side(in_urls(ids).into_iter().map(|ids| self.referring(ids)).collect()).await
     }
 
     /// Which of these blobs the workspace lacks.
@@ -135,5 +137,39 @@ impl<C: ControlPlane> Ask<'_, C> {
 
     async fn call(&self, request: Request) -> Result<Response, ControlError> {
         self.control.call(self.context, request).await
+    }
+}
+
+/// Batches that fit into a URL, where any byte but letters, digits and `_` takes three.
+fn in_urls(texts: &[String]) -> Vec<&[String]> {
+    let written = |text: &String| -> usize {
+        8 + text.bytes().map(|b| if b.is_ascii_alphanumeric() || b == b'_' { 1 } else { 3 }).sum::<usize>()
+    };
+    let mut batches = Vec::new();
+    let mut rest = texts;
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let fits = rest.iter().take(BATCH).take_while(|text| {
+            bytes += written(text);
+            bytes <= URL
+        });
+        let (batch, more) = rest.split_at(fits.count().max(1));
+        batches.push(batch);
+        rest = more;
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_fit_into_urls() {
+        let sizes = |texts: &[String]| in_urls(texts).iter().map(|b| b.len()).collect::<Vec<_>>();
+        assert!(sizes(&[]).is_empty());
+        assert_eq!(sizes(&vec!["a".repeat(32); 1_000]), [409, 409, 182]);
+        assert_eq!(sizes(&vec![String::new(); 2_500]), [1_000, 1_000, 500]);
+        assert_eq!(sizes(&vec!["\u{fc}".repeat(20_000); 2]), [1, 1]);
     }
 }

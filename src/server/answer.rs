@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::control::{ControlError, ErrorKind, http};
 use crate::diag::Code;
 use crate::diag::codes::server as codes;
+use crate::server::body::Rest;
 use crate::server::line::Line;
 use crate::server::{App, operation};
 
@@ -28,6 +29,9 @@ const OWN: &[(&Code, u16, &str)] =
 pub(super) async fn answer(app: Arc<App>, request: Request) -> Response {
     let mut line = Line::begin(Arc::clone(&app), request.method());
     let head = request.method() == Method::HEAD;
+    // Who asks before sending a body has sent none.
+    let waits = request.headers().contains_key(header::EXPECT);
+    let (request, rest) = Rest::of(request);
     let done = AssertUnwindSafe(operation::respond(&app, request, &mut line)).catch_unwind().await;
     let answered = done.unwrap_or_else(|_| {
         Err(ControlError::new(ErrorKind::Internal, codes::PANIC.code, "the server made a mistake"))
@@ -35,6 +39,9 @@ pub(super) async fn answer(app: Arc<App>, request: Request) -> Response {
     let mut response = match answered {
         Ok(response) => response,
         Err(error) => {
+            if !waits && error.code != codes::SLOW.code {
+                rest.drain().await;
+            }
             let refused = refusal(&error, line.id());
             line.refused(error);
             refused

@@ -1,20 +1,25 @@
 //! Bodies of requests: read within limits of size, time, depth and memory; large ones through a file.
 
 use std::io::{Read, Seek, Write};
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use futures_util::StreamExt;
+use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use sha2::{Digest as _, Sha256};
 use tempfile::SpooledTempFile;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::control::{ControlError, ErrorKind, http};
-use crate::diag::codes::{control, http as http_codes, server as codes};
+use crate::diag::codes::server as codes;
+use crate::diag::codes::{control, http as http_codes};
 use crate::model::Digest;
 use crate::server::App;
 
@@ -23,6 +28,11 @@ pub(super) const UNIT: usize = 64 << 10;
 
 /// Bytes of an upload that stay in memory; what is larger goes through a file.
 const IN_MEMORY: usize = 1 << 20;
+
+/// Bytes of a refused body that are read all the same.
+const DRAINED: usize = 64 << 20;
+/// And for how long.
+const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Waits until so many bytes may be held.
 pub(super) async fn reserve(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, ControlError> {
@@ -82,6 +92,61 @@ pub(super) fn media(headers: &HeaderMap) -> Option<String> {
     Some(text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
 }
 
+/// What a request still holds of its body, whoever reads the rest.
+///
+/// A connection that is closed while bytes are on their way to it is reset, and the answer may be lost with it: so the
+/// rest of a refused body is read and thrown away, within bounds.
+pub(super) struct Rest(Arc<Mutex<Body>>);
+
+impl Rest {
+    /// Takes hold of the body of a request.
+    pub(super) fn of(request: Request) -> (Request, Self) {
+        let (parts, body) = request.into_parts();
+        let shared = Arc::new(Mutex::new(body));
+        (Request::from_parts(parts, Body::new(Self(Arc::clone(&shared)))), Self(shared))
+    }
+
+    /// Reads it to its end, or as far as is worth it.
+    pub(super) async fn drain(self) {
+        let end = async {
+            let mut left = DRAINED;
+            let mut chunks = Body::new(self).into_data_stream();
+            while let Some(Ok(chunk)) = chunks.next().await {
+                match left.checked_sub(chunk.len()) {
+                    Some(less) => left = less,
+                    None => break,
+                }
+            }
+        };
+        // It ends or it does not: the answer is the same.
+        let _ = tokio::time::timeout(DRAIN_TIME, end).await;
+    }
+
+    fn body(&self) -> MutexGuard<'_, Body> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HttpBody for Rest {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut *self.body()).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body().is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body().size_hint()
+    }
+}
+
 /// A JSON body, or none.
 pub(super) async fn json(
     app: &App,
@@ -105,6 +170,7 @@ pub(super) async fn json(
     if bytes.is_empty() {
         return Ok((http::Body::Empty, permit));
     }
+    check_encoding(headers)?;
     match media(headers) {
         Some(media) if media != "application/json" && !media.ends_with("+json") => {
             return Err(media_type(format!("a body of type {media} is not taken here; send application/json")));
@@ -196,7 +262,12 @@ fn not_kept(e: std::io::Error) -> ControlError {
 }
 
 /// A body of bytes, whatever its type.
-pub(super) async fn raw(app: &App, body: Body) -> Result<(http::Body, OwnedSemaphorePermit), ControlError> {
+pub(super) async fn raw(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(http::Body, OwnedSemaphorePermit), ControlError> {
+    check_encoding(headers)?;
     let most = app.limits.blob_bytes;
     if body.size_hint().lower() > most as u64 {
         return Err(too_large("the body", most));

@@ -68,7 +68,7 @@ impl Line {
 
     /// Whose token.
     pub(super) fn by(&mut self, actor: &str) {
-        self.actor = actor.to_owned();
+        actor.clone_into(&mut self.actor);
     }
 
     /// As whom.

@@ -89,9 +89,9 @@ impl Default for Limits {
             skill_files: 2_000,
             head_time: Duration::from_secs(15),
             json_time: Duration::from_secs(30),
-            upload_time: Duration::from_secs(900),
-            call_time: Duration::from_secs(60),
-            stall_time: Duration::from_secs(60),
+            upload_time: Duration::from_mins(15),
+            call_time: Duration::from_mins(1),
+            stall_time: Duration::from_mins(1),
             grace: Duration::from_secs(20),
         }
     }

@@ -63,10 +63,8 @@ pub(super) async fn respond(app: &App, request: Request, line: &mut Line) -> Res
     auth::scope(&token, operation.scope)?;
     let context = auth::context(&token, request.headers())?;
     line.within(&context);
-    body::check_encoding(request.headers())?;
-    let query = match Query::<Vec<(String, String)>>::try_from_uri(request.uri()) {
-        Ok(Query(pairs)) => pairs,
-        Err(_) => return Err(body::unreadable("the query cannot be read")),
+    let Ok(Query(query)) = Query::<Vec<(String, String)>>::try_from_uri(request.uri()) else {
+        return Err(body::unreadable("the query cannot be read"));
     };
     let incoming = Incoming { operation, params, query, body: http::Body::Empty };
     let (op, _memory) = read(app, &context, incoming, request).await?;
@@ -100,7 +98,8 @@ async fn read(
         }
         "files.create" if multipart => upload::file(app, context, request).await.map(|op| (op, None)),
         "blobs.put" => {
-            let (raw, memory) = body::raw(app, request.into_body()).await?;
+            let (parts, body) = request.into_parts();
+            let (raw, memory) = body::raw(app, &parts.headers, body).await?;
             incoming.body = raw;
             Ok((http::decode(&incoming)?, Some(memory)))
         }

@@ -1,9 +1,14 @@
 //! Uploads: a skill as files or as one zip, a file. Their bytes become blobs, then the operation names them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use axum::body::{Body, Bytes};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{FromRequest, Multipart, Request};
+use futures_util::StreamExt;
+use http_body_util::Limited;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::control::http::Incoming;
@@ -22,6 +27,10 @@ use crate::server::{App, archive, body, operation};
 
 /// Most bytes of a part that is a text.
 const TEXT: usize = 4_096;
+
+/// Most bytes of a form that are held without anything of it being understood. What its reader takes at once, where
+/// a network is fast, is less.
+const UNREAD: usize = 16 << 20;
 
 /// One file of an upload.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,22 +85,70 @@ pub(super) async fn skill(
     }))
 }
 
-async fn multipart(request: Request) -> Result<Multipart, ControlError> {
-    Multipart::from_request(request, &()).await.map_err(|_| unreadable("`multipart/form-data` needs a boundary"))
+/// A form as it arrives. Its reader keeps what it has not understood yet, without a bound of its own.
+struct Form {
+    parts: Multipart,
+    unread: Unread,
+}
+
+/// Bytes since a form last gave something.
+#[derive(Clone, Default)]
+struct Unread(Arc<AtomicUsize>);
+
+impl Unread {
+    fn came(&self, bytes: usize) -> std::io::Result<()> {
+        let unread = self.0.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if unread > UNREAD { Err(std::io::Error::other("a part has no end")) } else { Ok(()) }
+    }
+
+    fn gave(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Form {
+    /// Of a request with at most so many bytes in its parts.
+    async fn of(request: Request, most: usize) -> Result<Self, ControlError> {
+        body::check_encoding(request.headers())?;
+        let unread = Unread::default();
+        let meter = unread.clone();
+        let (head, body) = request.into_parts();
+        let chunks = Body::new(Limited::new(body, most + UNREAD)).into_data_stream().map(move |chunk| {
+            let chunk = chunk?;
+            meter.came(chunk.len()).map_err(axum::Error::new)?;
+            Ok::<_, axum::Error>(chunk)
+        });
+        let request = Request::from_parts(head, Body::from_stream(chunks));
+        let parts = Multipart::from_request(request, &()).await;
+        let parts = parts.map_err(|_| unreadable("`multipart/form-data` needs a boundary"))?;
+        Ok(Self { parts, unread })
+    }
+
+    async fn next(&mut self) -> Result<Option<Field<'_>>, ControlError> {
+        let next = self.parts.next_field().await.map_err(|e| broken(&e))?;
+        self.unread.gave();
+        Ok(next)
+    }
 }
 
 fn broken(e: &MultipartError) -> ControlError {
     unreadable(format!("the body is no `multipart/form-data`: {}", e.body_text()))
 }
 
-async fn text(field: Field<'_>) -> Result<String, ControlError> {
-    let name = field.name().unwrap_or_default().to_owned();
-    String::from_utf8(bytes(field, TEXT).await?).map_err(|_| refused(format!("`{name}` is no UTF-8")))
+async fn chunk(field: &mut Field<'_>, unread: &Unread) -> Result<Option<Bytes>, ControlError> {
+    let chunk = field.chunk().await.map_err(|e| broken(&e))?;
+    unread.gave();
+    Ok(chunk)
 }
 
-async fn bytes(mut field: Field<'_>, most: usize) -> Result<Vec<u8>, ControlError> {
+async fn text(field: Field<'_>, unread: &Unread) -> Result<String, ControlError> {
+    let name = field.name().unwrap_or_default().to_owned();
+    String::from_utf8(bytes(field, unread, TEXT).await?).map_err(|_| refused(format!("`{name}` is no UTF-8")))
+}
+
+async fn bytes(mut field: Field<'_>, unread: &Unread, most: usize) -> Result<Vec<u8>, ControlError> {
     let mut out = Vec::new();
-    while let Some(chunk) = field.chunk().await.map_err(|e| broken(&e))? {
+    while let Some(chunk) = chunk(&mut field, unread).await? {
         if out.len() + chunk.len() > most {
             return Err(too_large("a part", most));
         }
@@ -102,12 +159,13 @@ async fn bytes(mut field: Field<'_>, most: usize) -> Result<Vec<u8>, ControlErro
 
 /// The files of a skill, and the name shown to people, if one is sent.
 async fn skill_parts(app: &App, request: Request) -> Result<(Vec<Part>, Option<String>), ControlError> {
-    let mut form = multipart(request).await?;
+    let mut form = Form::of(request, app.limits.skill_bytes).await?;
+    let unread = form.unread.clone();
     let (mut parts, mut display_name) = (Vec::new(), None);
     let mut left = app.limits.skill_bytes;
-    while let Some(field) = form.next_field().await.map_err(|e| broken(&e))? {
+    while let Some(field) = form.next().await? {
         match field.name() {
-            Some("display_name") => display_name = Some(text(field).await?),
+            Some("display_name") => display_name = Some(text(field, &unread).await?),
             Some("files[]" | "files") => {
                 let Some(path) = field.file_name().map(str::to_owned) else {
                     return Err(refused("each part `files[]` has a file name: its path"));
@@ -115,7 +173,7 @@ async fn skill_parts(app: &App, request: Request) -> Result<(Vec<Part>, Option<S
                 if parts.len() == app.limits.skill_files {
                     return Err(refused(format!("a skill has at most {} files", app.limits.skill_files)));
                 }
-                let bytes = bytes(field, left).await?;
+                let bytes = bytes(field, &unread, left).await?;
                 left -= bytes.len();
                 parts.push(Part { path, executable: false, bytes });
             }
@@ -213,9 +271,10 @@ pub(super) async fn file(app: &App, context: &Context, request: Request) -> Resu
 type Uploaded = (String, String, Spool);
 
 async fn file_parts(app: &App, request: Request) -> Result<(Option<Uploaded>, Option<u64>), ControlError> {
-    let mut form = multipart(request).await?;
+    let mut form = Form::of(request, app.limits.blob_bytes).await?;
+    let unread = form.unread.clone();
     let (mut file, mut expires) = (None, None);
-    while let Some(mut field) = form.next_field().await.map_err(|e| broken(&e))? {
+    while let Some(mut field) = form.next().await? {
         match field.name() {
             Some("file") if file.is_some() => return Err(refused("the part `file` is there twice")),
             Some("file") => {
@@ -224,20 +283,20 @@ async fn file_parts(app: &App, request: Request) -> Result<(Option<Uploaded>, Op
                 let guess = || mime_guess::from_path(&name).first_or_octet_stream().to_string();
                 let media = field.content_type().map_or_else(guess, str::to_owned);
                 let mut spool = Spool::new(app.limits.blob_bytes);
-                while let Some(chunk) = field.chunk().await.map_err(|e| broken(&e))? {
+                while let Some(chunk) = chunk(&mut field, &unread).await? {
                     spool.push(&chunk)?;
                 }
                 file = Some((name, media, spool));
             }
             Some("expires_in_seconds") => {
-                let text = text(field).await?;
+                let text = text(field, &unread).await?;
                 let Ok(seconds) = text.trim().parse() else {
                     return Err(refused("`expires_in_seconds` is a number"));
                 };
                 expires = Some(seconds);
             }
             // What an older client adds, as `purpose`, says nothing here.
-            _ => drop(bytes(field, TEXT).await?),
+            _ => drop(bytes(field, &unread, TEXT).await?),
         }
     }
     Ok((file, expires))

@@ -116,8 +116,9 @@ pub(crate) fn contents(conn: &Conn, store: &str) -> Result<Vec<(String, Digest)>
 
 /// How many there are now.
 pub(crate) fn count(conn: &Conn, store: &str) -> Result<u64> {
+    // By path, so that it walks what is there now and not what ever was.
     let mut statement =
-        conn.prepare_cached("SELECT count(*) FROM memory WHERE store = ?1 AND until_version IS NULL")?;
+        conn.prepare_cached("SELECT count(*) FROM memory WHERE store = ?1 AND path >= '' AND until_version IS NULL")?;
     Ok(statement.query_row([store], |r| r.get(0))?)
 }
 

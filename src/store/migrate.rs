@@ -80,3 +80,48 @@ fn check(conn: &Connection, have: u32) -> Result<(), StoreError> {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the first schemas had of memories: rows by path, without versions of their own.
+    const BEFORE: &str = "
+        INSERT INTO version VALUES ('s', 4, '4', x'00', 't4', 'eve');
+        INSERT INTO memory VALUES ('s', '/a', 1, 2, 'mem_1', zeroblob(32), 1, 'ann', 'api', NULL, 't1');
+        INSERT INTO memory VALUES ('s', '/a', 2, 3, 'mem_1', zeroblob(32), 2, 'sesn', 'session', NULL, 't2');
+        INSERT INTO memory VALUES ('s', '/b', 3, 4, 'mem_1', zeroblob(32), 2, 'ann', 'api', 'acme/a', 't3');
+        INSERT INTO memory VALUES ('s', '/c', 3, NULL, 'mem_2', zeroblob(32), 3, 'ann', 'api', NULL, 't3');
+    ";
+
+    #[test]
+    fn memories_of_the_first_schema_become_versions() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE migration (number INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT")
+            .unwrap();
+        for (number, text) in (1..).zip(&MIGRATIONS[..4]) {
+            conn.execute_batch(text).unwrap();
+            let row = params![number, Digest::of(text.as_bytes())];
+            conn.execute("INSERT INTO migration (number, checksum) VALUES (?1, ?2)", row).unwrap();
+        }
+        conn.execute_batch(BEFORE).unwrap();
+        conn.pragma_update(None, "user_version", 4).unwrap();
+        migrate(&mut conn).unwrap();
+        let mut rows = conn
+            .prepare(
+                "SELECT version_id || ' ' || id || ' ' || operation || ' ' || path || ' ' || coalesce(size, '-') || ' ' \
+                 || from_version || '..' || coalesce(until_version, '') || ' ' || created_at || ' ' || at || ' ' || actor \
+                 FROM memory ORDER BY seq",
+            )
+            .unwrap();
+        let rows: Vec<String> = rows.query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
+        let wanted = [
+            "1 mem_1 created /a 1 1..2 t1 t1 ann",
+            "2 mem_1 modified /a 2 2..3 t1 t2 sesn",
+            "3 mem_1 modified /b 2 3..4 t1 t3 ann",
+            "4 mem_2 created /c 3 3.. t3 t3 ann",
+            "5 mem_1 deleted /b - 4..4 t1 t4 eve",
+        ];
+        assert_eq!(rows, wanted.map(|row| format!("memver_{}{row}", "0".repeat(25))));
+    }
+}

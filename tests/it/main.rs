@@ -13,6 +13,7 @@ mod cli_prompt;
 mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;
+mod cli_serve;
 mod cli_validate;
 mod cli_views;
 mod cli_workspace;

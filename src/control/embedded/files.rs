@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::control::embedded::error::{Result, invalid, not_found, refused};
-use crate::control::embedded::write::{Effect, Stand, Tx};
+use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{Clock, paging, publish};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
@@ -66,17 +66,10 @@ fn sweep(tx: &Tx<'_>) -> Result<()> {
 }
 
 fn effect(id: String) -> Effect {
-    let resource = Some(id.clone());
-    let written =
-        Written { id, version: 1, seq: 0, made: None, changed: true, replayed: false, moved: false, spec: None };
-    Effect {
-        response: Response::Written(written),
-        resource,
-        fields: Vec::new(),
-        before: None,
-        after: Stand::default(),
-        changed: true,
-    }
+    let about = id.clone();
+    let (made, spec, replayed, moved) = (None, None, false, false);
+    let written = Written { id, version: 1, seq: 0, made, changed: true, replayed, moved, spec };
+    Effect::beside(Response::Written(written), about, true)
 }
 
 fn expiry(now: &str, seconds: u64) -> Result<String> {

@@ -4,12 +4,12 @@
 use serde_json::{Value, json};
 
 use crate::control::embedded::error::{Result, invalid, not_found, refused};
-use crate::control::embedded::write::{Effect, Stand, Tx};
+use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{memories, paging, rights};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
 use crate::model::Kind;
-use crate::model::op::{ActorKind, MemoryVersionOf, MemoryVersions, Page, Response, View, Written};
+use crate::model::op::{ActorKind, MemoryVersionOf, MemoryVersions, Page, Response, View};
 use crate::store::memory_version::{self, MemoryVersion, Wanted};
 use crate::store::{Conn, document};
 
@@ -103,22 +103,10 @@ pub(super) fn redact(tx: &Tx<'_>, request: &MemoryVersionOf) -> Result<Effect> {
         memory_version::redact(tx.conn, &v.id, &tx.now, &tx.context.actor, tx.context.actor_kind)?;
         document::release_blobs(tx.conn, v.sha256.as_slice())?;
     }
-    let written = Written {
-        id: v.id.clone(),
-        version: r.version,
-        seq: r.authoring_seq(),
-        made: None,
-        changed,
-        replayed: false,
-        moved: false,
-        spec: None,
-    };
-    Ok(Effect {
-        response: Response::Written(written),
-        resource: Some(r.id),
-        fields: vec![format!("memory_versions.{}", v.id)],
-        before: None,
-        after: Stand::default(),
-        changed,
-    })
+    let mut effect = Effect::of(&r, None, changed, vec![format!("memory_versions.{}", v.id)]);
+    if let Response::Written(written) = &mut effect.response {
+        // It is the version of the memory that is answered.
+        written.id = v.id;
+    }
+    Ok(effect)
 }

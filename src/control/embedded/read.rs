@@ -29,6 +29,10 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
             body["entries"] = serde_json::json!(entries_of(conn, &r, &v)?);
             Ok(Response::Body(body))
         }
+        Request::Content(r) | Request::Tree(r) => {
+            let (r, v) = one_version(conn, r)?;
+            entries_of(conn, &r, &v).map(Response::Entries)
+        }
         Request::MemoryList(r) => memories::list(conn, r).map(Response::Bodies),
         Request::MemoryGet(r) => memories::get(conn, r).map(Response::Body),
         Request::MemoryVersions(r) => memory_versions::list(conn, r).map(Response::Bodies),

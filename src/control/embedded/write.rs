@@ -132,6 +132,7 @@ impl Stand {
         match request {
             Request::Claim(_)
             | Request::Release(_)
+            | Request::HandOver(_)
             | Request::Transfer(_)
             | Request::Protect(_)
             | Request::Record(_) => self.applied,
@@ -282,10 +283,10 @@ fn present(tx: &Tx<'_>, request: &Request) -> Result<Option<Resource>> {
         Request::Archive(r) | Request::Delete(r) => &r.at.id,
         Request::Publish(r) => &r.at.id,
         Request::WriteContents(r) => &r.id,
+        Request::MemoryVersionRedact(r) => &r.id,
         Request::MemoryCreate(r) => &r.id,
         Request::MemoryUpdate(r) => &r.id,
         Request::MemoryDelete(r) => &r.id,
-        Request::MemoryVersionRedact(r) => &r.id,
         Request::Claim(r) => &r.at.at.id,
         Request::Release(r) => &r.at.id,
         Request::HandOver(r) => &r.at.at.id,

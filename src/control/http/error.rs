@@ -18,6 +18,9 @@ const SPECIAL: &[(&str, u16, &str)] = &[
     ("memory.path_conflict", 409, "memory_path_conflict_error"),
 ];
 
+/// Codes for which the wire has a word of its own.
+const WORDS: &[(&str, &str)] = &[("file.expired", "file_expired"), ("file.not_downloadable", "file_not_downloadable")];
+
 /// Details that the wire has beside `details` too.
 const BESIDE: [&str; 2] = ["conflicting_memory_id", "conflicting_path"];
 
@@ -57,7 +60,8 @@ pub fn encode_error(error: &ControlError, request_id: &str) -> (u16, Value) {
             inner.insert(key.to_owned(), value.clone());
         }
     }
-    details.insert("error_code".to_owned(), json!(error.code));
+    let word = WORDS.iter().find(|(code, _)| *code == error.code).map_or(error.code, |(_, word)| word);
+    details.insert("error_code".to_owned(), json!(word));
     inner.insert("details".to_owned(), Value::Object(details));
     (status, json!({"type": "error", "error": inner, "request_id": request_id}))
 }
@@ -72,7 +76,8 @@ pub fn decode_error(status: u16, body: &[u8]) -> ControlError {
         Some(Value::Object(map)) => map.clone(),
         _ => Map::new(),
     };
-    let known = details.get("error_code").and_then(Value::as_str).and_then(codes::find);
+    let code_of = |said: &str| codes::find(WORDS.iter().find(|(_, word)| *word == said).map_or(said, |(code, _)| code));
+    let known = details.get("error_code").and_then(Value::as_str).and_then(code_of);
     if known.is_some() {
         details.remove("error_code");
     }

@@ -40,7 +40,9 @@ fn note(input: &mut Input<'_>, error: &ValidationError<'_>) {
     let below = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
-            unexpected.iter().for_each(|name| input.wrong(below(name), "there is no such field"));
+            for name in unexpected {
+                input.wrong(below(name), "there is no such field");
+            }
         }
         ValidationErrorKind::Required { property } => {
             input.wrong(below(property.as_str().unwrap_or_default()), "it is missing");

@@ -181,9 +181,11 @@ fn tolerated(request: &Request, mut value: Value) -> Value {
         }
         Request::Bodies(_) => {
             for body in items_of(&mut value, "bodies") {
-                items_of(body, "memories").iter_mut().for_each(|m| known_actor(m, "updated_by_kind"));
+                for memory in items_of(body, "memories") {
+                    known_actor(memory, "updated_by_kind");
+                }
             }
-            known_addresses(value.get_mut("retired"));
+            known_addresses(&mut value, "retired");
             for map in ["/refs/resources", "/refs/superseded"] {
                 if let Some(Value::Object(resources)) = value.pointer_mut(map) {
                     resources.retain(|_, pair| pair.get(1).and_then(Value::as_str).is_some_and(is_address));
@@ -191,7 +193,7 @@ fn tolerated(request: &Request, mut value: Value) -> Value {
             }
         }
         Request::Owner(_) => {
-            known_addresses(value.get_mut("undone"));
+            known_addresses(&mut value, "undone");
             if let Some(policy) = value.get_mut("policy")
                 && read::<Option<Policy>>(policy.clone()).is_err()
             {
@@ -199,7 +201,9 @@ fn tolerated(request: &Request, mut value: Value) -> Value {
             }
         }
         Request::AuditList(_) | Request::TokenList => {
-            items_of(&mut value, "data").iter_mut().for_each(|item| known_actor(item, "actor_kind"));
+            for item in items_of(&mut value, "data") {
+                known_actor(item, "actor_kind");
+            }
         }
         _ => {}
     }
@@ -218,8 +222,8 @@ fn is_address(text: &str) -> bool {
     text.parse::<Address>().is_ok()
 }
 
-fn known_addresses(map: Option<&mut Value>) {
-    if let Some(Value::Object(map)) = map {
+fn known_addresses(value: &mut Value, map: &str) {
+    if let Some(Value::Object(map)) = value.get_mut(map) {
         map.retain(|address, _| is_address(address));
     }
 }

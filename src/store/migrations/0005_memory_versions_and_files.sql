@@ -47,7 +47,7 @@ DROP TABLE memory;
 ALTER TABLE memory_version RENAME TO memory;
 CREATE UNIQUE INDEX memory_now ON memory (store, path) WHERE until_version IS NULL;
 CREATE UNIQUE INDEX memory_version_id ON memory (version_id);
-CREATE INDEX memory_lineage ON memory (store, id);
+CREATE INDEX memory_lineage ON memory (store, id, from_version);
 CREATE INDEX memory_number ON memory (store, from_version);
 CREATE INDEX memory_content ON memory (sha256) WHERE sha256 IS NOT NULL;
 

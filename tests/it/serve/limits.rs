@@ -53,6 +53,16 @@ async fn a_body_that_cannot_be_taken_is_refused() {
 }
 
 #[tokio::test]
+async fn a_large_body_gets_its_refusal_to_read() {
+    let server = Server::start();
+    let admin = server.admin().await;
+    let large = || vec![b' '; 40_000_000];
+    assert_eq!(send(post(&server, &admin, large())).await.refused(), (413, "request.too_large".to_owned()));
+    assert_eq!(send(post(&server, "cfu_wrong", large())).await.status, 401);
+    assert_eq!(send(server.by(&admin, "POST", "/v1/nothing").body(large())).await.status, 404);
+}
+
+#[tokio::test]
 async fn path_and_head_are_bounded() {
     let server = Server::with(Limits { path_bytes: 4_000, ..Limits::default() }, None);
     let admin = server.admin().await;

@@ -174,6 +174,11 @@ async fn an_upload_that_is_no_skill_is_refused() {
     assert_eq!(send(no_end).await.refused(), (400, "request.body".to_owned()));
     let no_boundary = server.by(&admin, "POST", "/v1/skills").header("content-type", "multipart/form-data").body("x");
     assert_eq!(send(no_boundary).await.refused(), (400, "request.body".to_owned()));
+    // Nothing of it can be understood, so no limit of a part holds.
+    for fill in ["x".repeat(20 << 20), format!("--b\r\n{}", "a: b\r\n".repeat(4 << 20))] {
+        let endless = server.by(&admin, "POST", "/v1/files").header("content-type", "multipart/form-data; boundary=b");
+        assert_eq!(send(endless.body(fill)).await.refused(), (400, "request.body".to_owned()));
+    }
     let none = send(server.by(&admin, "GET", "/v1/skills")).await;
     assert_eq!(none.json()["data"], json!([]), "nothing of it was made");
 }

@@ -30,6 +30,8 @@ fn a_resource_is_shown_as_a_get_would_and_so_is_a_replay() {
     assert_eq!((again.replayed, &body["version"]), (true, &json!(2)));
     let protect = Request::Protect(Protect { at: Authoring { at: at(&written.id, 2), seq: 1 }, protected: true });
     assert_eq!(shown(&ws, by(A), protect).1["authoring"]["protected"], json!(true));
+    let unprotect = Request::Protect(Protect { at: Authoring { at: at(&written.id, 2), seq: 2 }, protected: false });
+    assert_eq!(shown(&ws, by(A), unprotect).1["authoring"]["protected"], json!(false));
     let (_, body) = shown(&ws, by(A), retire(Kind::Agent, at(&written.id, 2)));
     assert!(body["archived_at"].is_string());
 }

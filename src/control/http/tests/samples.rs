@@ -128,7 +128,7 @@ impl Made {
         let at = || self.expect();
         let (page, limit) = self.page();
         let version = || VersionOf { kind, id: id(), version: self.text.clone() };
-        let retire = || RetireOf { kind, at: at() };
+        let retire = || RetireOf { kind, at: at(), memory_version: self.opt(7) };
         let replaces = self.opt(at());
         let absent_since = self.opt(self.text.clone());
         let claim = self.opt(self.claim());
@@ -317,6 +317,7 @@ impl Made {
             changed: self.all,
             replayed: false,
             moved: self.all,
+            spec: self.opt(self.digest()),
         }
     }
 
@@ -391,6 +392,7 @@ impl Made {
             outcome: self.opt("done".to_owned()),
             done: 2,
             lines: vec![self.line()],
+            specs: BTreeMap::from([(self.digest().to_string(), serde_json::json!({"name": self.text}))]),
         }
     }
 
@@ -421,6 +423,13 @@ impl Made {
             break_glass: self.opt(self.text.clone()),
             fields: vec![self.text.clone()],
             version: self.opt(2),
+            from_version: self.opt(1),
+            address: self.opt(self.address()),
+            made: self.opt(self.text.clone()),
+            before: self.opt(self.digest()),
+            after: self.opt(self.digest()),
+            to_owner: self.opt(self.owner.clone()),
+            to_address: self.opt(self.address()),
         }
     }
 
