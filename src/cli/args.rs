@@ -91,6 +91,9 @@ pub enum Command {
     Explain(Explain),
     /// Serve a workspace over HTTP, until Ctrl-C or SIGTERM
     Serve(Serve),
+    /// Make, list and revoke tokens of a workspace that is served
+    #[command(subcommand)]
+    Token(Token),
     /// Look for what could be wrong with this setup
     Doctor,
     /// Print a completion script
@@ -256,6 +259,60 @@ pub struct Serve {
     /// The key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+}
+
+/// `token`
+#[derive(Debug, Subcommand)]
+pub enum Token {
+    /// Make a token; its secret is shown this once
+    Create(TokenCreate),
+    /// List tokens, revoked ones too
+    List(TokenList),
+    /// Revoke a token, at once and for good
+    Revoke(TokenRevoke),
+}
+
+/// `token create`
+#[derive(Debug, Args)]
+pub struct TokenCreate {
+    /// The workspace's database; made if it is not there
+    #[arg(long, value_name = "FILE")]
+    pub db: PathBuf,
+    /// What its holder may do: read, plan, apply or admin, each of which holds the ones before
+    #[arg(long, value_name = "SCOPE", value_parser = token_scope)]
+    pub scope: crate::model::op::Scope,
+    /// Owners that it may act as: acme/support, acme/* or *
+    #[arg(long = "owner", value_name = "PATTERN")]
+    pub owners: Vec<String>,
+    /// What the audit calls its holder [default: scope and owners]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// When it ends, as in 2027-01-31T00:00:00Z [default: when it is revoked]
+    #[arg(long, value_name = "TIME")]
+    pub expires: Option<String>,
+}
+
+/// `token list`
+#[derive(Debug, Args)]
+pub struct TokenList {
+    /// The workspace's database
+    #[arg(long, value_name = "FILE")]
+    pub db: PathBuf,
+}
+
+/// `token revoke`
+#[derive(Debug, Args)]
+pub struct TokenRevoke {
+    /// The workspace's database
+    #[arg(long, value_name = "FILE")]
+    pub db: PathBuf,
+    /// Its id, as `token list` tells it
+    #[arg(value_name = "TOKEN")]
+    pub id: String,
+}
+
+fn token_scope(text: &str) -> Result<crate::model::op::Scope, String> {
+    serde_json::from_value(text.into()).map_err(|_| "one of read, plan, apply, admin".to_owned())
 }
 
 /// `schema`

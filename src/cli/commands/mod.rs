@@ -22,6 +22,7 @@ pub mod plan;
 pub mod schema;
 pub mod serve;
 pub mod show;
+pub mod token;
 pub mod validate;
 
 /// What every command is given.
@@ -52,6 +53,7 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::History(args) => history::run(run, &args),
         Command::Show(args) => show::run(run, &args),
         Command::Serve(args) => serve::run(run, &args),
+        Command::Token(args) => token::run(run, &args),
         Command::Doctor => doctor::run(run),
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::cli::view::diagnostics::fix;
 use crate::cli::view::words;
 use crate::diag::{Diagnostic, Diagnostics, Label, Location};
-use crate::model::op::ApplyInfo;
+use crate::model::op::{ApplyInfo, TokenInfo};
 use crate::model::{Address, Digest, Kind, Owner};
 
 /// `checkfu.diagnostics/v1`: what validate found, or why a command failed.
@@ -163,6 +163,26 @@ pub struct ApplyDoc {
     pub format: &'static str,
     /// The apply with its receipt lines.
     pub apply: ApplyInfo,
+}
+
+/// `checkfu.token/v1`: the answer of `token create`.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct TokenDoc {
+    /// `checkfu.token/v1`.
+    pub format: &'static str,
+    /// The token.
+    pub token: TokenInfo,
+    /// What its holder sends; the workspace keeps a hash of it alone.
+    pub secret: String,
+}
+
+/// `checkfu.tokens/v1`: the answer of `token list` and `token revoke`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TokensDoc {
+    /// `checkfu.tokens/v1`.
+    pub format: &'static str,
+    /// The tokens, without their secrets.
+    pub tokens: Vec<TokenInfo>,
 }
 
 /// `checkfu.files/v1`: the answer of `init` and `new`.

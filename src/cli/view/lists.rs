@@ -8,7 +8,7 @@ use crate::cli::view::markup::{BUDGET, cell, code, fence, fit, head, prose};
 use crate::cli::view::tables;
 use crate::cli::view::text::{bytes, count};
 use crate::diag::bounded;
-use crate::model::op::ApplyInfo;
+use crate::model::op::{ApplyInfo, TokenInfo};
 
 /// Live resources.
 pub fn resources(resources: &[ResourceDoc]) -> String {
@@ -41,6 +41,17 @@ pub fn applies(applies: &[ApplyInfo]) -> String {
     };
     let rest = |left| format!("{left} more. `checkfu history` shows all.");
     fit(head, applies.iter().map(row), rest)
+}
+
+/// Tokens.
+pub fn tokens(tokens: &[TokenInfo]) -> String {
+    let titles = tables::TOKENS.map(str::to_lowercase);
+    let head = head(&titles.each_ref().map(String::as_str));
+    let row = |t: &TokenInfo| {
+        let cells = tables::token_cells(t).map(|c| if c.is_empty() { c } else { cell(&c) });
+        format!("| {} |\n", cells.join(" | "))
+    };
+    fit(head, tokens.iter().map(row), |left| format!("{left} more. `checkfu token list` shows all."))
 }
 
 /// Checks: what is bad is in the title.

@@ -10,7 +10,7 @@ use crate::cli::view::style;
 use crate::cli::view::text::line;
 use crate::diag::bounded;
 use crate::model::Kind;
-use crate::model::op::ApplyInfo;
+use crate::model::op::{ApplyInfo, TokenInfo};
 
 /// A table without lines, as wide as its content.
 fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -58,6 +58,25 @@ pub fn apply_cells(a: &ApplyInfo) -> [String; 7] {
 /// Applies.
 pub fn applies(applies: &[ApplyInfo]) -> String {
     table(&APPLIES, applies.iter().map(|a| apply_cells(a).to_vec()))
+}
+
+/// What is told of a token.
+pub const TOKENS: [&str; 6] = ["TOKEN", "NAME", "SCOPE", "OWNERS", "MADE", "HOLDS"];
+
+/// A token, under [`TOKENS`].
+pub fn token_cells(t: &TokenInfo) -> [String; 6] {
+    let holds = match (&t.revoked_at, &t.expires_at) {
+        (Some(at), _) => format!("revoked {}", seconds(at)),
+        (None, Some(at)) => format!("until {}", seconds(at)),
+        (None, None) => "until revoked".to_owned(),
+    };
+    let scope = serde_json::to_value(t.scope).unwrap_or_default().as_str().unwrap_or_default().to_owned();
+    [t.id.clone(), bounded(&t.name).into_owned(), scope, t.owners.join(" "), seconds(&t.created_at), holds]
+}
+
+/// Tokens.
+pub fn tokens(tokens: &[TokenInfo]) -> String {
+    table(&TOKENS, tokens.iter().map(|t| token_cells(t).to_vec()))
 }
 
 /// A time to the second, which is what people compare; anything else stays as it is.
