@@ -257,15 +257,16 @@ async fn no_more_at_once_than_asked_for() {
     let options = RemoteOptions { call_time: Duration::from_secs(60), parallelism: 3, retry, ..stub.options() };
     let remote = Remote::new(options).unwrap();
     let calls = futures_util::future::join_all((0..6).map(|_| read(&remote)));
+    let three_asked = async {
+        while stub.asked().len() < 3 {
+            tokio::task::yield_now().await;
+        }
+        (stub.asked().len(), remote.slots.available_permits())
+    };
     tokio::select! {
         _ = calls => panic!("nothing is answered"),
-        () = async {
-            while stub.asked().len() < 3 {
-                tokio::task::yield_now().await;
-            }
-        } => {}
+        found = three_asked => assert_eq!(found, (3, 0)),
     }
-    assert_eq!((stub.asked().len(), remote.slots.available_permits()), (3, 0));
 }
 
 #[test]
