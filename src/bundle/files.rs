@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::bundle::git::{Git, Tracked};
 use crate::bundle::walk::{self, Candidate, Walked};
-use crate::bundle::{BundleReport, BundleWant, Project, Purpose, limits, links, paths};
+use crate::bundle::{BundleReport, BundleWant, Project, Purpose, limits, links, named, paths};
 use crate::diag::{Diagnostic, Diagnostics, Location, Severity, codes::bundle as codes};
 use crate::model::Digest;
 use crate::model::tree::{Entry, FileSet};
@@ -70,8 +70,7 @@ impl Project {
     }
 
     fn check_names(&self, want: &BundleWant, candidates: &[Candidate], out: &mut Diagnostics) {
-        let allowed: BTreeSet<String> =
-            want.allow_secret_names.iter().filter_map(|p| paths::normalize(p)).map(|p| paths::nfc(&p)).collect();
+        let allowed = named::meant(&want.allow_secret_names);
         for candidate in candidates {
             let (shown, at) = self.at(candidate);
             let mut say = |code, severity: Option<Severity>, message: String| {
