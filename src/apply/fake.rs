@@ -115,7 +115,11 @@ impl Inner {
         }
         let written = match request {
             Request::Owner(_) => return Response::Owner(Box::new(self.owner.clone().unwrap())),
-            Request::ApplyList(_) => return Response::Applies(self.applies.clone()),
+            Request::ApplyList(r) => {
+                // Newest first, as many as are asked for.
+                let most = r.limit.unwrap_or(20) as usize;
+                return Response::Applies(self.applies.iter().rev().take(most).cloned().collect());
+            }
             Request::ApplyBegin(_) => return Response::Began(Began { id: "apply_1".into(), other: None }),
             Request::BlobsMissing(d) => {
                 return Response::Missing(d.digests.iter().filter(|d| !self.blobs.contains(d)).copied().collect());

@@ -47,17 +47,22 @@ pub(crate) async fn run<C: ControlPlane, B: Blobs>(
     }
 }
 
-/// Does all that this owner has in the workspace come from this very plan?
+/// The most Applies that are answered at once.
+const APPLIES: u32 = 1_000;
+
+/// Does all that this owner has in the workspace come from this very plan? With more Applies than can be seen at
+/// once it does not: nobody breaks off one plan as often.
 pub(crate) async fn only_of_this_plan<C: ControlPlane>(
     plan: &Plan,
     sender: &Sender<'_, C>,
     context: &Context,
 ) -> Result<bool, ControlError> {
-    let request = Request::ApplyList(ApplyList { owner: Some(plan.owner.clone()), limit: None });
+    let request = Request::ApplyList(ApplyList { owner: Some(plan.owner.clone()), limit: Some(APPLIES) });
     let Response::Applies(applies) = sender.send(context, request).await? else {
         return Err(unexpected("applies.list"));
     };
-    Ok(!applies.is_empty() && applies.iter().all(|a| a.plan_digest == plan.digest))
+    let all_seen = !applies.is_empty() && applies.len() < APPLIES as usize;
+    Ok(all_seen && applies.iter().all(|a| a.plan_digest == plan.digest))
 }
 
 impl<C: ControlPlane, B: Blobs> Job<'_, C, B> {

@@ -53,6 +53,7 @@ pub(crate) fn plan(actions: Vec<Action>) -> Plan {
         notes: Notes::default(),
         applyable: true,
         complete: true,
+        seal: None,
     }
 }
 

@@ -118,16 +118,16 @@ fn wanted(half: Half, protected: &BTreeSet<Address>) -> (Address, Wanted) {
     let address = document.address.clone();
     let def = kinds::def(address.kind);
     let known = |field: &str| def.field(field.split('.').next().unwrap_or_default()).is_some();
-    let mut places: BTreeMap<String, Location> = BTreeMap::new();
+    let mut places: Vec<(Box<str>, Location)> = Vec::new();
     for field in document.places.keys().filter(|f| known(f)) {
-        places.extend(document.place(field).map(|at| (field.clone(), at)));
+        places.extend(document.place(field).map(|at| (field.as_str().into(), at)));
     }
     if document.places.is_empty()
         && let Some(spec) = built.spec.as_object()
     {
-        places.extend(spec.keys().map(|field| (field.clone(), document.at.clone())));
+        places.extend(spec.keys().map(|field| (field.as_str().into(), document.at.clone())));
     }
-    places.append(&mut built.places);
+    places.extend(built.places.into_iter().map(|(field, at)| (field.into(), at)));
     let mut all = unowned.fields;
     let mut seeded = unowned.seeded;
     all.extend(built.seeds.iter().cloned());
@@ -143,7 +143,7 @@ fn wanted(half: Half, protected: &BTreeSet<Address>) -> (Address, Wanted) {
         seeded,
         refs,
         at: document.at,
-        places,
+        places: places.into_iter().collect(),
         instructions: built.instructions,
         content: built.content,
         memories: built.memories,

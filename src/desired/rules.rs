@@ -1,5 +1,6 @@
 //! Rules over more than one resource: one row each, with an id that its message shows.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use crate::desired::spec::is_given;
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::manifest::{Document, nearest};
-use crate::model::kinds::{Target, overlaps};
+use crate::model::kinds::{self, Target, overlaps};
 use crate::model::{Address, Kind};
 
 /// A document with its canonical form.
@@ -32,6 +33,7 @@ pub struct Rule {
 /// Every rule. `unique-names` speaks while addresses are collected, before there are rows.
 pub static RULES: &[Rule] = &[
     Rule { id: "unique-names", doc: "An address is declared once.", check: |_| Vec::new() },
+    Rule { id: "unique-shown-names", doc: "Environments have different names.", check: shown_names },
     Rule {
         id: "mount-overlap",
         doc: "Mount paths of one agent do not overlap, over both kinds of mounts.",
@@ -79,6 +81,26 @@ fn by_agent<'a>(rows: &'a Rows<'a>, of: fn(Kind) -> bool) -> BTreeMap<String, Ve
     for (_, row) in rows.iter().filter(|(a, _)| of(a.kind)) {
         if let Some(agent) = row.spec.get("agent").and_then(|v| Target::of(Kind::Agent, v)) {
             out.entry(agent.key()).or_default().push(row);
+        }
+    }
+    out
+}
+
+fn shown_names(rows: &Rows<'_>) -> Vec<Diagnostic> {
+    let mut first: BTreeMap<(Kind, &str), &Row<'_>> = BTreeMap::new();
+    let mut out = Vec::new();
+    for (address, row) in rows.iter().filter(|(a, row)| kinds::def(a.kind).unique_name && !row.is_doubtful("name")) {
+        let Some(name) = text(row.spec, "name") else { continue };
+        match first.entry((address.kind, name)) {
+            Entry::Vacant(entry) => drop(entry.insert(row)),
+            Entry::Occupied(entry) => {
+                let before = entry.get();
+                let message = format!("{address} and {} are both named `{name}`", before.document.address);
+                let d = Diagnostic::new(&code::NAME_TWICE, message)
+                    .at(row.document.locate("/name", false), "again here")
+                    .at(before.document.locate("/name", false), "first here");
+                out.push(d);
+            }
         }
     }
     out

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::desired::places::Places;
 use crate::diag::Location;
 use crate::model::config::{Accept, Adopt, Moved, Policy, Removed};
 use crate::model::kinds::{self, Applied, Ref};
@@ -51,7 +52,7 @@ pub struct Wanted {
     /// Where it is declared.
     pub at: Location,
     /// Where canonical fields are written (`instructions`, `labels.team`, `content` → the folder's files).
-    pub places: BTreeMap<String, Location>,
+    pub places: Places,
     /// The texts that an agent's instructions are made of, in order.
     pub instructions: Vec<TextPart>,
     /// Files of a Skill or an uploaded FileTree: what, and the project folder they are in.
@@ -108,7 +109,7 @@ impl Wanted {
     /// Are there memories that are written once, when they are absent and never were applied? They are not owned,
     /// so no digest tells whether they were: the store has to be read.
     pub fn has_seeds(&self) -> bool {
-        self.seeded.iter().any(|path| path.starts_with("contents."))
+        self.seeded.iter().any(|path| path == "contents" || path.starts_with("contents."))
     }
 
     /// The digest of what is owned of it: equal to the live digest when there is nothing to do. Taken once.

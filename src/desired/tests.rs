@@ -207,7 +207,10 @@ fn instructions_are_joined_by_a_blank_line() {
     let a =
         yaml(&[("Agent", "a", "{model: m, preamble: [p.md], instructions: [One, {file: x/y.md}]}")]).wanted("Agent/a");
     assert_eq!(a.spec["instructions"], "text of p.md\n\nOne\n\ntext of x/y.md");
-    assert_eq!((&*a.places["instructions"].file, a.places["instructions"].line), ("a.yaml", 5));
+    assert_eq!(
+        (&*a.places.get("instructions").unwrap().file, a.places.get("instructions").unwrap().line),
+        ("a.yaml", 5)
+    );
 }
 
 #[test]
@@ -315,6 +318,9 @@ fn rules_over_resources() {
     };
     let two = format!("{}{}", mount("x", "mount_path: /m"), mount("y", "mount_path: /m/n"));
     assert_eq!(rule(with("{}", &two)), ["desired.mount_overlap mount-overlap"]);
+    let named =
+        yaml(&[("Environment", "e", "{name: Y}"), ("Environment", "f", "{name: Y}"), ("Environment", "g", "{}")]);
+    assert_eq!(rule(named), ["desired.name_twice unique-shown-names"]);
     let beside = format!("{}{}", mount("x", "mount_path: /m"), mount("y", "mount_path: /mn"));
     assert_eq!(rule(with("{}", &beside)), NONE);
     let nine: String = (0..9).map(|i| mount(&format!("m{i}"), &format!("mount_path: /m{i}"))).collect();

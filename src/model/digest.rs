@@ -46,6 +46,22 @@ impl Digest {
     }
 }
 
+/// A digest over pieces that are never together.
+#[derive(Debug, Clone, Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Adds the next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all pieces in a row.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
 /// RFC 8785 JSON: sorted keys, shortest numbers, no blanks. Values here always serialize: no map has a
 /// key that is not a text and no number is infinite, as `serde_json::Value` cannot hold one.
 pub fn canonical_json<T: serde::Serialize + ?Sized>(value: &T) -> Vec<u8> {

@@ -21,7 +21,8 @@ use crate::plan::{
 
 /// An action before its edges are known.
 pub(super) struct Draft {
-    pub(super) action: Action,
+    /// Boxed: sorting moves the drafts, and a large plan is not to be held twice meanwhile.
+    pub(super) action: Box<Action>,
     /// Among ready actions, lower goes first.
     pub(super) rank: Rank,
     /// Ids of actions that must be done before.
@@ -79,7 +80,7 @@ impl Chain<'_> {
             digest: Digest::from_bytes([0; 32]),
             about,
         };
-        self.drafts.push(Draft { action, rank, needs });
+        self.drafts.push(Draft { action: Box::new(action), rank, needs });
     }
 }
 
@@ -364,7 +365,7 @@ fn retirement(r: &Retired<'_>, reason: &str) -> Draft {
         digest: Digest::from_bytes([0; 32]),
         about,
     };
-    Draft { action, rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() }
+    Draft { action: Box::new(action), rank: Rank::Retirement(r.layer()), needs: r.after.iter().cloned().collect() }
 }
 
 /// What a retirement takes away is what was planned: of a store its memories too.
@@ -394,6 +395,11 @@ pub(super) fn shown_name(item: &Item<'_>) -> String {
 
 fn content_of(item: &Item<'_>) -> Option<Content> {
     let (files, root) = item.wanted.content.as_ref()?;
+    let sent = item.spec.get("content").and_then(Value::as_str);
+    if let Some(digest) = sent.and_then(|c| c.parse().ok()).filter(|d| *d != files.digest) {
+        // Not owned, so it stays as it is live. The workspace holds these files.
+        return Some(Content { digest, root: root.clone(), entries: item.body()?.entries.clone() });
+    }
     Some(Content { digest: files.digest, root: root.clone(), entries: files.entries.clone() })
 }
 

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::diag::codes::plan as codes;
 use crate::live::Live;
-use crate::model::kinds::{Ref, Selector, Target};
+use crate::model::kinds::{self, Ref, Selector, Target};
 use crate::model::op::Resolved;
 use crate::model::{Address, Digest};
 use crate::plan::compare::{Delta, State};
 use crate::plan::item::{Item, Users};
 use crate::plan::retire::Retired;
-use crate::plan::{Effect, Gathered, taken};
+use crate::plan::{Effect, Gathered, room, taken};
 
 /// What blocking is decided over.
 pub(super) struct Field<'a> {
@@ -55,15 +55,22 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
     blocked.extend(spread(&dangling, users));
     let going = over.retired.iter().filter(|r| !r.superseded).map(|r| r.address).collect();
     let mut waits: BTreeMap<&Address, &Address> = BTreeMap::new();
+    let mut stuck = Vec::new();
     loop {
         let more = taken::waiting(deltas, over.items, over.live, &going, &blocked);
+        if !more.is_empty() {
+            blocked.extend(spread(&more.iter().map(|(who, _)| *who).collect::<Vec<_>>(), users));
+            waits.extend(more);
+            continue;
+        }
+        let more = room::play(over, &blocked).tell(out);
         if more.is_empty() {
             break;
         }
-        blocked.extend(spread(&more.iter().map(|(who, _)| *who).collect::<Vec<_>>(), users));
-        waits.extend(more);
+        blocked.extend(spread(&more, users));
+        stuck.extend(more);
     }
-    let is_root: BTreeSet<&Address> = roots.iter().chain(&dangling).copied().collect();
+    let is_root: BTreeSet<&Address> = roots.iter().chain(&dangling).chain(&stuck).copied().collect();
     for delta in deltas.iter().filter(|d| blocked.contains(d.address()) && !d.is_same()) {
         out.notes.blocked.push(delta.address().clone());
         if !is_root.contains(delta.address()) {
@@ -82,12 +89,20 @@ fn told(delta: &Delta<'_>, waits: &BTreeMap<&Address, &Address>, blocked: &BTree
     });
     // The first by address, whatever the order of references.
     let on = on.min();
-    let message = match (on, waits.get(address)) {
+    let by = waits.get(address);
+    let message = match (on, by) {
         (Some(on), _) => format!("{address} waits for {on}"),
         (None, Some(by)) => format!("{address} waits for {by}, which has its name or its place"),
         (None, None) => format!("{address} waits"),
     };
-    out.find(&codes::BLOCKED, Effect::Note, Some(address), message).at(delta.item.wanted);
+    // Who waits for what is blocked has its cause told there. Where another keeps what it has, this is the cause.
+    let is_cause = on.is_none() && by.is_some_and(|by| !blocked.contains(*by));
+    let effect = if is_cause { Effect::Blocks } else { Effect::Note };
+    let finding = out.find(&codes::BLOCKED, effect, Some(address), message);
+    if is_cause {
+        finding.fix("give it another name or place, or let the other one go first");
+    }
+    finding.at(delta.item.wanted);
 }
 
 fn spread(roots: &[&Address], users: &Users<'_>) -> BTreeSet<Address> {
@@ -135,6 +150,12 @@ fn is_impossible(delta: &Delta<'_>, out: &mut Gathered) -> bool {
             .at = Some(delta.item.place(field));
         return true;
     }
+    if delta.item.body().is_none() && !delta.item.wanted.unowned.is_empty() {
+        let message =
+            format!("{address}: a new resource would take its place, and what is not owned of it was not read");
+        out.find(&codes::NOT_READ, Effect::Error, Some(address), message).at(delta.item.wanted);
+        return true;
+    }
     if delta.holds() {
         let message = format!("{address}: a new resource would take its place, and what moved live would be lost");
         out.find(&codes::REPLACE_HELD, Effect::Blocks, Some(address), message)
@@ -157,6 +178,8 @@ impl World<'_> {
     fn reaches(&self, delta: &Delta<'_>, r: &Ref, out: &mut Gathered) -> bool {
         match &r.target {
             Target::Own(address) => self.own(delta, r, address, out),
+            // It is live already, and stays.
+            Target::Id(..) if kinds::is_unowned(&delta.item.wanted.unowned, r.field) => true,
             Target::Foreign(..) | Target::Id(..) => self.foreign(delta, r, out),
         }
     }
@@ -177,10 +200,33 @@ impl World<'_> {
         let wanted = item.and_then(|i| i.spec.get("content")).and_then(Value::as_str);
         let published = to.is_some_and(|d| d.sends("content")) && wanted == Some(content.to_string().as_str());
         let newest = item.and_then(|i| i.live).and_then(|l| l.summary.content) == Some(*content);
-        if published || (newest && !made) || resolved(self.live, &r.target, content).is_some() {
+        if published || (!made && (newest || resolved(self.live, &r.target, content).is_some())) {
             return true;
         }
-        version_missing(delta, r, content, out);
+        let published_here = wanted == Some(content.to_string().as_str());
+        if to.is_none() && published_here {
+            let message = format!(
+                "{} needs {address} with the content {}, which is not published and not in this plan",
+                delta.address(),
+                content.short()
+            );
+            out.find(&codes::EXCLUDED, Effect::Error, Some(delta.address()), message)
+                .fix(format!("plan {address} too"))
+                .at = Some(delta.item.place(r.field));
+        } else if made && is_live {
+            let message = format!(
+                "{} pins {address} to the content {}, and a new resource that takes its place has no old version",
+                delta.address(),
+                content.short()
+            );
+            out.find(&codes::VERSION_MISSING, Effect::Error, Some(delta.address()), message)
+                .fix(format!(
+                    "in two steps: 1. take the pin out, so that it follows what this project publishes, and apply that; 2. change {address}"
+                ))
+                .at = Some(delta.item.place(r.field));
+        } else {
+            version_missing(delta, r, content, out);
+        }
         false
     }
 

@@ -53,6 +53,10 @@ fn between(def: &KindDef, was: Option<&Value>, now: Option<&Value>) -> Vec<Strin
         skills(was, now, &mut out);
         servers(was, now, &mut out);
     }
+    if def.field("execution_identity").is_some() {
+        let of = |v: &Value| named_identity(v).into_iter().collect();
+        gains(&was.map(of).unwrap_or_default(), &of(now), ["acts as", "no longer acts as"], &mut out);
+    }
     if def.field("config").is_some() {
         network(was, now, &mut out);
     }
@@ -152,6 +156,13 @@ fn servers(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
     gains(&was.map(of).unwrap_or_default(), &of(now), ["reaches", "no longer reaches"], out);
 }
 
+/// The identity that is not the usual one: its type, and whatever else says which.
+fn named_identity(spec: &Value) -> Option<String> {
+    let identity = spec.get("execution_identity")?;
+    let texts: Vec<&str> = identity.as_object().into_iter().flatten().filter_map(|(_, v)| v.as_str()).collect();
+    Some(if texts.is_empty() { identity.to_string() } else { texts.join(" ") })
+}
+
 fn network(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
     let kind = |v: &Value| {
         let text = |pointer: &str| v.pointer(pointer).and_then(Value::as_str);
@@ -167,7 +178,12 @@ fn network(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
     let after = kind(now);
     match was.map(kind) {
         Some(before) if before != after => {
-            let word = if after == "unrestricted" { "loosened" } else { "tightened" };
+            let word = match (before.as_str(), after.as_str()) {
+                ("limited", "unrestricted") => "loosened",
+                ("unrestricted", "limited") => "tightened",
+                // How far another network reaches is not known here.
+                _ => "changed",
+            };
             out.push(format!("network {word}: {before} → {after}"));
         }
         _ => {
@@ -197,6 +213,10 @@ fn mount(was: Option<&Value>, now: Option<&Value>, out: &mut Vec<String>) {
     match (was, now) {
         (None, Some(n)) => out.push(format!("{} gains {} access to {}", agent(n), access(n), what(n))),
         (Some(w), None) => out.push(format!("{} loses {} access to {}", agent(w), access(w), what(w))),
+        (Some(w), Some(n)) if (agent(w), what(w)) != (agent(n), what(n)) => {
+            mount(Some(w), None, out);
+            mount(None, Some(n), out);
+        }
         (Some(w), Some(n)) if access(w) != access(n) => {
             out.push(format!("{}: access to {}: {} → {}", agent(n), what(n), access(w), access(n)));
         }

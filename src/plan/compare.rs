@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::desired::Desired;
 use crate::live::{Live, LiveBody};
-use crate::model::kinds::{Change, Default_, Field, List, Ref};
+use crate::model::kinds::{Change, Default_, Field, List, Ref, is_unowned};
 use crate::model::{Address, Owner};
 use crate::plan::item::{self, Item, Users};
 use crate::plan::memory::{self, Memories};
@@ -128,11 +128,12 @@ impl<'a> Delta<'a> {
             || self.memories.as_ref().is_some_and(|m| m.writes() || m.settle)
     }
 
-    /// Sends a field again, since what it refers to has a new id; not one that moved live and stays. A field that
+    /// Sends a field again, since what it refers to has a new id; not one that is not owned, or moved live and stays. A field that
     /// cannot change in place makes its holder anew. Says whether it does so now.
     fn follow(&mut self, field: &'static str) -> bool {
         let kept = |f: &FieldDelta<'_>| matches!(f.outcome, Outcome::Held | Outcome::Conflict);
-        if self.is_create() || self.fields.iter().any(|f| f.field.name == field && kept(f)) {
+        let unowned = is_unowned(&self.item.wanted.unowned, field);
+        if unowned || self.is_create() || self.fields.iter().any(|f| f.field.name == field && kept(f)) {
             return false;
         }
         self.follow.insert(field);
@@ -208,6 +209,7 @@ fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owne
             three.field(field, &mut out.fields);
         }
     }
+    out.fields.shrink_to_fit();
     out.memories = memory::compare(item, me).map(Box::new);
     let set = |v: &[String]| v.iter().cloned().collect::<BTreeSet<_>>();
     out.unowned_moved = set(&body.applied.unowned) != set(&item.wanted.unowned);
@@ -235,9 +237,6 @@ impl<'a> Three<'a, '_> {
     fn keys(&self, field: &'static Field, out: &mut Vec<FieldDelta<'a>>) {
         let map = |v: &'a Value| v.get(field.name).and_then(Value::as_object);
         let maps = [map(&self.item.spec), map(self.applied), map(self.live)];
-        if self.item.wanted.unowned.iter().any(|u| u == field.name) {
-            return;
-        }
         let keys: BTreeSet<&'a String> = maps.iter().flatten().flat_map(|m| m.keys()).collect();
         for key in keys {
             let values = maps.map(|m: Option<&'a Map<String, Value>>| m.and_then(|m| m.get(key)));
@@ -253,10 +252,10 @@ impl<'a> Three<'a, '_> {
         server_chooses: bool,
         out: &mut Vec<FieldDelta<'a>>,
     ) {
-        if (wanted == applied && applied == live) || self.item.wanted.unowned.contains(&path) {
+        if (wanted == applied && applied == live) || is_unowned(&self.item.wanted.unowned, &path) {
             return;
         }
-        if self.was_unowned.contains(&path) {
+        if is_unowned(self.was_unowned, &path) {
             // Owned again since now: held where live differs, not put back.
             applied = wanted;
             if wanted == live {

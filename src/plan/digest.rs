@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::model::config::Allowance;
+use crate::model::digest::{Hasher, canonical_json};
 use crate::model::{Address, Digest, Owner};
 use crate::plan::{Action, Plan, Precondition};
 
@@ -16,13 +17,13 @@ struct ActionRow<'a> {
     depends_on: &'a [String],
 }
 
+/// What a plan's digest is over beside `actions`, which sorts before all of these.
 #[derive(Serialize)]
 struct PlanRow<'a> {
     format: &'a str,
     owner: &'a Owner,
     workspace: Option<&'a str>,
     allowances: Vec<&'a Allowance>,
-    actions: Vec<&'a ActionRow<'a>>,
 }
 
 impl<'a> ActionRow<'a> {
@@ -45,29 +46,38 @@ pub fn action_digest(action: &Action) -> Digest {
 /// Digest of a plan, over {format, owner, workspace id, allowances, actions sorted by address}.
 pub fn digest(plan: &Plan) -> Digest {
     let rows: Vec<ActionRow<'_>> = plan.actions.iter().map(ActionRow::new).collect();
-    over(plan, &rows)
+    digests(plan, &rows).0
 }
 
-fn over(plan: &Plan, rows: &[ActionRow<'_>]) -> Digest {
-    let mut actions: Vec<&ActionRow<'_>> = rows.iter().collect();
-    actions.sort_by(|a, b| (a.address, a.operation, a.payload).cmp(&(b.address, b.operation, b.payload)));
+/// The digests of the plan and of each action. The canonical text of a row is made once, for both, and one at a
+/// time: together they are as long as a plan file.
+fn digests(plan: &Plan, rows: &[ActionRow<'_>]) -> (Digest, Vec<Digest>) {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|i| (rows[*i].address, rows[*i].operation, rows[*i].payload));
     let mut allowances: Vec<&Allowance> = plan.allowances.iter().collect();
     allowances.sort();
     allowances.dedup();
-    Digest::of_json(&PlanRow {
-        format: &plan.format,
-        owner: &plan.owner,
-        workspace: plan.origin.workspace.as_deref(),
-        allowances,
-        actions,
-    })
+    let workspace = plan.origin.workspace.as_deref();
+    let rest = canonical_json(&PlanRow { format: &plan.format, owner: &plan.owner, workspace, allowances });
+
+    let mut each = vec![Digest::from_bytes([0; 32]); rows.len()];
+    let mut whole = Hasher::default();
+    whole.update(b"{\"actions\":[");
+    for (n, i) in order.into_iter().enumerate() {
+        let text = canonical_json(&rows[i]);
+        each[i] = Digest::of(&text);
+        whole.update(if n == 0 { b"" } else { b"," });
+        whole.update(&text);
+    }
+    whole.update(b"],");
+    whole.update(rest.strip_prefix(b"{").unwrap_or(&rest));
+    (whole.finish(), each)
 }
 
 /// Writes the digests into a plan that is otherwise whole. Each payload is hashed once.
 pub(super) fn seal(plan: &mut Plan) {
     let rows: Vec<ActionRow<'_>> = plan.actions.iter().map(ActionRow::new).collect();
-    let whole = over(plan, &rows);
-    let each: Vec<Digest> = rows.iter().map(Digest::of_json).collect();
+    let (whole, each) = digests(plan, &rows);
     drop(rows);
     for (action, digest) in plan.actions.iter_mut().zip(each) {
         action.digest = digest;
@@ -78,9 +88,10 @@ pub(super) fn seal(plan: &mut Plan) {
 /// The first thing that is not as the digests say.
 pub(super) fn mismatch(plan: &Plan) -> Option<String> {
     let rows: Vec<ActionRow<'_>> = plan.actions.iter().map(ActionRow::new).collect();
-    let wrong = plan.actions.iter().zip(&rows).find(|(a, row)| Digest::of_json(row) != a.digest);
-    if let Some((action, _)) = wrong {
-        return Some(action.id.clone());
+    let (whole, each) = digests(plan, &rows);
+    let wrong = plan.actions.iter().zip(each).find(|(action, digest)| action.digest != *digest);
+    match wrong {
+        Some((action, _)) => Some(action.id.clone()),
+        None => (whole != plan.digest).then(|| "the plan".to_owned()),
     }
-    (over(plan, &rows) != plan.digest).then(|| "the plan".to_owned())
 }

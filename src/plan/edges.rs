@@ -11,20 +11,22 @@ use crate::plan::actions::Draft;
 use crate::plan::block::resolved;
 use crate::plan::item::{Item, carries};
 use crate::plan::retire::Retired;
+use crate::plan::room::STORES_OF_AN_AGENT;
 use crate::plan::taken::{Place, mount};
 use crate::plan::{Gathered, Step, Verb};
 
-/// Most memory stores that one agent may have mounted. A mount over it needs another one gone before.
-const STORES_OF_AN_AGENT: usize = 8;
+/// What drafts are held against.
+pub(super) struct Around<'a> {
+    pub(super) items: &'a [Item<'a>],
+    pub(super) retired: &'a [Retired<'a>],
+    pub(super) live: &'a Live,
+    /// See [`crate::plan::room::Played::handovers`].
+    pub(super) handovers: Vec<(&'a Address, &'a Address)>,
+}
 
 /// Fills in `needs` of all drafts, and the ids.
-pub(super) fn connect(
-    drafts: &mut [Draft],
-    items: &[Item<'_>],
-    retired: &[Retired<'_>],
-    live: &Live,
-    out: &mut Gathered,
-) {
+pub(super) fn connect(drafts: &mut [Draft], around: &Around<'_>, out: &mut Gathered) {
+    let Around { items, retired, live, handovers } = around;
     let graph = Graph {
         items: items.iter().map(|i| (i.address(), i)).collect(),
         chains: chains(drafts),
@@ -39,6 +41,7 @@ pub(super) fn connect(
         graph.leaves(draft, item, &mut edges);
     }
     between_retirements(retired, &graph.going, &mut edges);
+    edges.extend(handovers.iter().map(|(who, by)| (moves(drafts, who), moves(drafts, by))));
     let index: BTreeMap<String, usize> = drafts.iter().enumerate().map(|(i, d)| (d.action.id.clone(), i)).collect();
     for (of, needs) in edges {
         if let Some(i) = index.get(&of).filter(|_| of != needs && index.contains_key(&needs)) {
@@ -52,6 +55,12 @@ pub(super) fn connect(
             drafts[*i].needs.insert(needs);
         }
     }
+}
+
+/// The action that takes a mount to another agent, or makes it.
+fn moves(drafts: &[Draft], address: &Address) -> String {
+    let is = |d: &&Draft| d.action.address.as_ref() == Some(address) && matches!(d.action.step, Step::Create { .. });
+    drafts.iter().find(is).map(|d| d.action.id.clone()).unwrap_or_default()
 }
 
 struct Graph<'a> {
@@ -224,7 +233,10 @@ fn frees(drafts: &[Draft], items: &BTreeMap<&Address, &Item<'_>>, retired: &[Ret
             edges.push((draft.action.id.clone(), by.clone()));
         }
         if let Some(place) = mount(address.kind, spec) {
-            freed.room(&place, draft, &mut edges);
+            let live = items.get(address).filter(|_| draft.action.verb == Verb::Replace);
+            let was = live.and_then(|i| i.live_spec.as_deref()).map(|l| l.get("agent") == Some(place.agent));
+            let comes = matches!(draft.action.step, Step::Create { .. }) && was != Some(true);
+            freed.room(&place, draft, comes, &mut edges);
         }
     }
     edges
@@ -244,6 +256,8 @@ struct Old<'a> {
     /// `None`: it was not read.
     place: Option<Place<'a>>,
     retires: bool,
+    /// Does its agent have one fewer then?
+    leaves: bool,
     by: String,
 }
 
@@ -256,14 +270,14 @@ impl<'a> Freed<'a> {
             out.name(summary.kind, &summary.name, r.action());
             if kinds::def(summary.kind).field("mount_path").is_some() {
                 let place = live.and_then(|l| mount(summary.kind, l));
-                out.place(place, r.address, true, r.action());
+                out.place(place, r.address, [true, true], r.action());
             }
         }
         for draft in drafts {
             let leaves = |field: &str| match &draft.action.step {
                 Step::Create { replaces, .. } => replaces.is_some(),
-                // Of what is made anew.
-                Step::Retire { .. } => true,
+                // Of what is made anew; what is replaced leaves with its replacement.
+                Step::Retire { .. } => draft.action.id.ends_with("#retire"),
                 step => sends(step, field),
             };
             let Some(item) = draft.action.address.as_ref().and_then(|a| items.get(a)) else { continue };
@@ -273,7 +287,8 @@ impl<'a> Freed<'a> {
             }
             if let Some(place) = mount(kind, live).filter(|_| leaves("mount_path")) {
                 let retires = matches!(draft.action.step, Step::Retire { .. });
-                out.place(Some(place), item.address(), retires, draft.action.id.clone());
+                let leaves = retires || item.spec.get("agent") != Some(place.agent);
+                out.place(Some(place), item.address(), [retires, leaves], draft.action.id.clone());
             }
         }
         let mounts = items.values().filter_map(|i| mount(i.address().kind, &i.spec));
@@ -289,20 +304,20 @@ impl<'a> Freed<'a> {
         }
     }
 
-    fn place(&mut self, place: Option<Place<'a>>, address: &Address, retires: bool, by: String) {
+    fn place(&mut self, place: Option<Place<'a>>, address: &Address, [retires, leaves]: [bool; 2], by: String) {
         let agent = match (&place, address.name.split_once('.')) {
             (Some(p), _) => p.agent.to_string(),
             (None, Some((agent, _))) => Value::String(agent.to_owned()).to_string(),
             (None, None) => String::new(),
         };
-        self.places.entry(agent).or_default().push(Old { place, retires, by });
+        self.places.entry(agent).or_default().push(Old { place, retires, leaves, by });
     }
 
     /// What must be done before a mount has its place.
-    fn room(&self, place: &Place<'_>, draft: &Draft, edges: &mut Vec<(String, String)>) {
+    fn room(&self, place: &Place<'_>, draft: &Draft, comes: bool, edges: &mut Vec<(String, String)>) {
         let of_agent = self.places.get(&place.agent.to_string()).into_iter().flatten();
         let unknown = self.places.get("").into_iter().flatten();
-        let full = draft.action.verb == Verb::Create && self.is_full(place);
+        let full = comes && self.is_full(place);
         for old in of_agent.chain(unknown).filter(|o| o.by != draft.action.id) {
             let at = old.place.as_ref();
             let same_place = at.is_none_or(|o| o.overlaps(place));
@@ -319,7 +334,7 @@ impl<'a> Freed<'a> {
             return false;
         }
         let wanted = self.wanted.get(&(place.kind, place.agent.to_string())).copied().unwrap_or_default();
-        let old = self.places.get(&place.agent.to_string()).into_iter().flatten().filter(|o| o.retires);
+        let old = self.places.get(&place.agent.to_string()).into_iter().flatten().filter(|o| o.leaves);
         let going = old.filter(|o| o.place.as_ref().is_none_or(|p| p.kind == place.kind)).count();
         wanted + going > STORES_OF_AN_AGENT
     }

@@ -2,6 +2,7 @@
 
 use crate::diag::Code;
 use crate::diag::codes::plan as codes;
+use crate::model::Digest;
 use crate::plan::{FORMAT, Plan, check, digest};
 
 /// Largest plan file that is read, in bytes.
@@ -73,9 +74,14 @@ pub fn read(text: &[u8]) -> Result<Plan, PlanFileError> {
     if head.format != FORMAT {
         return Err(PlanFileError::Format { found: head.format.chars().take(80).collect() });
     }
-    let plan: Plan = serde_json::from_slice(text).map_err(syntax)?;
+    let mut plan: Plan = serde_json::from_slice(text).map_err(syntax)?;
     if let Some(what) = digest::mismatch(&plan) {
         return Err(PlanFileError::Digest { what });
+    }
+    // Ids, findings and what people read are under no digest that anyone approves; a file is whole or refused.
+    let seal = plan.seal.take();
+    if seal != Some(Digest::of_json(&plan)) {
+        return Err(PlanFileError::Digest { what: "the file".to_owned() });
     }
     let problems = check(&plan);
     if problems.is_empty() { Ok(plan) } else { Err(PlanFileError::Unsound { problems }) }
@@ -83,7 +89,13 @@ pub fn read(text: &[u8]) -> Result<Plan, PlanFileError> {
 
 /// The text of a plan file. A plan always serializes: see [`crate::model::digest::canonical_json`].
 pub fn write(plan: &Plan) -> String {
-    let mut text = serde_json::to_string_pretty(plan).unwrap_or_default();
+    #[derive(serde::Serialize)]
+    struct Sealed<'a> {
+        #[serde(flatten)]
+        plan: &'a Plan,
+        seal: Digest,
+    }
+    let mut text = serde_json::to_string_pretty(&Sealed { plan, seal: Digest::of_json(plan) }).unwrap_or_default();
     text.push('\n');
     text
 }

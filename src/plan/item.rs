@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::desired::Wanted;
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveBody, LiveResource};
-use crate::model::kinds::{self, KindDef, Ref, Selector, Target};
+use crate::model::kinds::{self, Change, KindDef, Ref, Selector, Target};
 use crate::model::{Address, Digest, Owner};
 use crate::plan::scope::Selected;
 use crate::plan::{Effect, Gathered, places};
@@ -18,7 +18,7 @@ use crate::plan::{Effect, Gathered, places};
 pub(super) struct Item<'a> {
     pub(super) wanted: &'a Wanted,
     pub(super) def: &'static KindDef,
-    /// Canonical, with no workspace number left in it.
+    /// Canonical, with no workspace number left in it. What is not owned of it is as it is live, where that was read.
     pub(super) spec: Arc<Value>,
     pub(super) refs: Cow<'a, [Ref]>,
     /// Of what is owned of `spec`.
@@ -97,9 +97,71 @@ pub(super) fn items<'a>(
             item.digest = owned_digest(wanted, &item.spec);
             item.live_spec = item.body().map(|b| Cow::Borrowed(&*b.live));
             old.rename(&mut item);
+            leave_unowned(&mut item);
             item
         })
         .collect()
+}
+
+/// What is not owned is wanted as it is live: whatever sends or records the whole form leaves it so. Memories have
+/// modes of their own.
+fn leave_unowned(item: &mut Item<'_>) {
+    let fields = item.wanted.unowned.iter().filter(|path| !path.starts_with("contents"));
+    let Some(live) = item.live_spec.as_deref().filter(|_| !item.live.is_some_and(is_gone)) else { return };
+    let mut moved = false;
+    for path in fields {
+        let (field, key) = path.split_once('.').map_or((path.as_str(), None), |(field, key)| (field, Some(key)));
+        let value = |spec: &Value| match key {
+            None => spec.get(field).cloned(),
+            Some(key) => spec.get(field)?.get(key).cloned(),
+        };
+        let now = value(live);
+        if now != value(&item.spec) {
+            set(Arc::make_mut(&mut item.spec), field, key, now);
+            moved = true;
+        }
+    }
+    if moved {
+        item.refs = Cow::Owned((item.def.refs)(&item.spec));
+    }
+}
+
+/// Sets a canonical field, or one key of a map; `None` clears it.
+pub(super) fn set(spec: &mut Value, field: &str, key: Option<&str>, value: Option<Value>) {
+    let Value::Object(top) = spec else { return };
+    match (key, value) {
+        (None, Some(value)) => {
+            top.insert(field.to_owned(), value);
+        }
+        (None, None) => {
+            top.remove(field);
+        }
+        (Some(key), Some(value)) => {
+            let map = top.entry(field.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(map) = map {
+                map.insert(key.to_owned(), value);
+            }
+        }
+        (Some(key), None) => {
+            if let Some(Value::Object(map)) = top.get_mut(field) {
+                map.remove(key);
+                if map.is_empty() {
+                    top.remove(field);
+                }
+            }
+        }
+    }
+}
+
+/// May a resource that is as wanted be replaced along with one that it refers to and that differs? Then what is not
+/// owned of it must be read, so that it stays.
+pub fn may_be_replaced_along(wanted: &Wanted, differs: impl Fn(&Address) -> bool) -> bool {
+    let def = kinds::def(wanted.address.kind);
+    !wanted.unowned.is_empty()
+        && wanted.refs.iter().any(|r| {
+            let fixed = def.field(r.field).is_some_and(|f| f.change == Change::Replace);
+            fixed && matches!(&r.target, Target::Own(address) if differs(address))
+        })
 }
 
 /// Turns `version: N` and `revision: N` into the content that the workspace says they have.

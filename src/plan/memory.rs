@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::model::kinds::is_under;
+use crate::model::kinds::{is_under, is_unowned};
 use crate::model::op::{ActorKind, MemoryInfo};
 use crate::model::{Digest, Owner};
 use crate::plan::item::Item;
@@ -145,9 +145,9 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
 
 fn decide(item: &Item<'_>, applied_spec: &Value, p: &Path<'_>, out: &mut Memories) {
     let named = format!("contents.{}", p.at);
-    let mode = if item.wanted.seeded.contains(&named) {
+    let mode = if is_unowned(&item.wanted.seeded, &named) {
         Some(Mode::Seed)
-    } else if item.wanted.unowned.contains(&named) {
+    } else if is_unowned(&item.wanted.unowned, &named) {
         Some(Mode::Ignore)
     } else {
         mode_at(&item.spec, p.at)

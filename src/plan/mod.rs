@@ -26,6 +26,7 @@ mod places;
 mod policy;
 mod record;
 mod retire;
+mod room;
 mod scope;
 mod selectors;
 mod standing;
@@ -39,6 +40,7 @@ pub use check::check;
 pub use digest::{action_digest, digest};
 pub use exit::exit_code;
 pub use file::{MOST_BYTES, PlanFileError, read, write};
+pub use item::may_be_replaced_along;
 use scope::Pattern;
 pub use scope::Scope;
 pub use standing::SourceRelation;
@@ -179,10 +181,8 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     exchange::settle(&mut deltas);
     hold::report(&deltas, &mut out);
     let mut retired = retire::candidates(all, live, &scope);
-    let blocked = block::blocked(
-        &block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired },
-        &mut out,
-    );
+    let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired };
+    let blocked = block::blocked(&field, &mut out);
     retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (live, &desired.owner), &mut out);
 
     // One action a resource is the rule, and one for the policy.
@@ -193,7 +193,9 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
         building.drafts(delta, &mut drafts);
     }
     actions::retirements(&retired, &mut drafts);
-    edges::connect(&mut drafts, &items, &retired, live, &mut out);
+    let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired };
+    let handovers = room::play(&field, &blocked).handovers();
+    edges::connect(&mut drafts, &edges::Around { items: &items, retired: &retired, live, handovers }, &mut out);
     capability::describe(&mut drafts, &items, &retired);
     let actions = order::order(drafts);
 
@@ -205,6 +207,11 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let covers_all = deltas.iter().all(|d| !blocked.contains(&d.item.wanted.address) || d.is_same());
     let digests = items.iter().map(|i| (&i.wanted.address, i.digest, i.wanted.protected));
     let desired_digest = desired_digest(&digests.collect::<Vec<_>>());
+    // Sealing needs room of its own, and nothing of this any more.
+    drop(case);
+    drop(deltas);
+    drop(users);
+    drop(items);
     finish(&Whole { desired, options, desired_digest, covers_all }, actions, out)
 }
 
@@ -269,6 +276,7 @@ fn finish(of: &Whole<'_>, actions: Vec<Action>, mut out: Gathered) -> Plan {
         notes: out.notes,
         applyable: !refused,
         digest: Digest::from_bytes([0; 32]),
+        seal: None,
     };
     digest::seal(&mut plan);
     plan

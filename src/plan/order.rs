@@ -52,7 +52,7 @@ pub(super) fn order(drafts: Vec<Draft>) -> Vec<Action> {
         let mut action = draft.action;
         action.depends_on = draft.needs.into_iter().filter(|n| done.contains(n)).collect();
         done.insert(action.id.clone());
-        out.push(action);
+        out.push(*action);
     }
     out
 }

@@ -83,7 +83,12 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
     for r in case.retired.iter().filter(|r| !r.gone) {
         let (address, summary) = (r.address, &r.live.summary);
         if !kinds::def(summary.kind).comes_back && !named(address) && !case.destroys() {
-            let message = format!("{address} would be gone for good: a retired {} does not come back", summary.kind);
+            let with = match memories_of(r) {
+                0 => String::new(),
+                n => format!(", with its {n} memories"),
+            };
+            let message =
+                format!("{address} would be gone for good{with}: a retired {} does not come back", summary.kind);
             let finding = out.find(&codes::IRREVERSIBLE, Effect::Refuses, Some(address), message);
             if case.options.destroy {
                 finding.fix(format!("if this is meant: --allow destroy={}", case.desired.owner));
@@ -91,10 +96,19 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
                 finding.fix(format!("add to checkfu.yaml:\nremoved:\n  - {{address: {address}}}"));
             }
         }
-        if summary.protected && !r.superseded {
-            let message = format!("{address} is protected");
-            out.find(&codes::PROTECTED, Effect::Refuses, Some(address), message)
-                .fix("declare it, take it out of `policy.protect`, and apply that first");
+        // One that was superseded before has no address by which it could be unprotected.
+        if summary.protected && (!r.superseded || r.after.is_some()) {
+            let (message, fix) = match &r.after {
+                Some(_) => (
+                    format!("{address} is protected, and a new resource would take its place"),
+                    "take it out of `policy.protect` and apply that first, with nothing else changed",
+                ),
+                None => (
+                    format!("{address} is protected"),
+                    "declare it, take it out of `policy.protect`, and apply that first",
+                ),
+            };
+            out.find(&codes::PROTECTED, Effect::Refuses, Some(address), message).fix(fix);
         }
         let others = case.live.referrers.get(&summary.id).into_iter().flatten();
         let mut others: Vec<String> =
@@ -106,6 +120,11 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
             out.find(&codes::REFERRED, Effect::Refuses, Some(address), message).fix("its users let it go first");
         }
     }
+}
+
+/// How many memories go with what is retired.
+fn memories_of(r: &Retired<'_>) -> usize {
+    r.live.body.as_ref().map_or(0, |b| b.memories.len())
 }
 
 fn same_names(case: &Case<'_>, out: &mut Gathered) {
@@ -175,10 +194,11 @@ fn shares(case: &Case<'_>, actions: &[Action]) -> (Vec<Share>, usize) {
     for r in case.live.resources.values().filter(is_live) {
         *live.entry(r.summary.kind).or_default() += 1;
     }
-    let counted = || case.retired.iter().filter(|r| !r.superseded && !r.gone && !allowed(r.address));
+    // What is replaced goes too: it counts in all, not for the share of its kind, of which there are as many after.
+    let counted = || case.retired.iter().filter(|r| !r.gone && !allowed(r.address));
     let mut out = Vec::new();
     for (kind, before) in live {
-        let gone = counted().filter(|r| r.live.summary.kind == kind).count();
+        let gone = counted().filter(|r| !r.superseded && r.live.summary.kind == kind).count();
         out.push(Share { what: format!("resources of kind {kind}"), address: None, before, gone });
     }
     let mut memories = 0;
@@ -197,12 +217,15 @@ fn shares(case: &Case<'_>, actions: &[Action]) -> (Vec<Share>, usize) {
                 memories += gone;
                 ("memories", store.map_or(0, |m| m.live), gone)
             }
-            Step::Publish { .. } => ("files", delta.item.body().map_or(0, |b| b.entries.len()), removed()),
+            Step::Publish { .. } | Step::Create { replaces: Some(_), .. } => {
+                ("files", delta.item.body().map_or(0, |b| b.entries.len()), removed())
+            }
             _ => continue,
         };
         out.push(Share { what: format!("{what} of {address}"), address: Some(address.clone()), before, gone });
     }
-    (out, counted().count() + memories)
+    let with_stores: usize = counted().map(memories_of).sum();
+    (out, counted().count() + with_stores + memories)
 }
 
 /// What breaks the limits of a policy, one sentence each.

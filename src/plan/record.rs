@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::model::kinds::Change;
 use crate::plan::compare::{Delta, Outcome};
+use crate::plan::item;
 
 /// Is there something to record, though nothing is sent?
 pub(super) fn settles(delta: &Delta<'_>) -> bool {
@@ -38,30 +39,8 @@ pub(super) fn before_publish(delta: &Delta<'_>, done: &Value) -> Arc<Value> {
 }
 
 fn set(spec: &mut Value, path: &str, field: &str, value: Option<Value>) {
-    let Value::Object(top) = spec else { return };
     let key = path.strip_prefix(field).and_then(|rest| rest.strip_prefix('.'));
-    match (key, value) {
-        (None, Some(value)) => {
-            top.insert(field.to_owned(), value);
-        }
-        (None, None) => {
-            top.remove(field);
-        }
-        (Some(key), Some(value)) => {
-            let map = top.entry(field.to_owned()).or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(map) = map {
-                map.insert(key.to_owned(), value);
-            }
-        }
-        (Some(key), None) => {
-            if let Some(Value::Object(map)) = top.get_mut(field) {
-                map.remove(key);
-                if map.is_empty() {
-                    top.remove(field);
-                }
-            }
-        }
-    }
+    item::set(spec, field, key, value);
 }
 
 pub(super) fn with_contents(mut spec: Arc<Value>, contents: Map<String, Value>) -> Arc<Value> {

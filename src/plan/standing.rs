@@ -49,7 +49,7 @@ pub(super) fn policy_action(desired: &Desired, live: &Live, options: &Options, o
         digest: Digest::from_bytes([0; 32]),
         about: About { reason: "the policy in checkfu.yaml is another".to_owned(), ..About::default() },
     };
-    out.push(Draft { action, rank: Rank::Policy, needs: BTreeSet::new() });
+    out.push(Draft { action: Box::new(action), rank: Rank::Policy, needs: BTreeSet::new() });
 }
 
 /// Findings about the source and about `moved:`, `removed:`, `adopt:`, `accept:`.

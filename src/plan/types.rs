@@ -55,6 +55,10 @@ pub struct Plan {
     pub complete: bool,
     /// [`crate::plan::digest`] of it.
     pub digest: Digest,
+    /// Only in a file: the digest of everything else in it, also of what no approval depends on. [`crate::plan::write`]
+    /// sets it, and [`crate::plan::read`] takes it off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<Digest>,
 }
 
 /// Which workspace a plan was made for. Another one refuses it.

@@ -75,7 +75,13 @@ async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut L
         live.resources.iter().filter(|(a, _)| !desired.resources.contains_key(a)).map(|(_, r)| r).collect();
 
     let present = differing.keys().filter_map(|a| live.resources.get(a)).filter(|r| !is_gone(r));
-    let bodies: Vec<String> = present.chain(unwanted.iter().copied()).map(|r| r.summary.id.clone()).collect();
+    let along = desired
+        .resources
+        .iter()
+        .filter(|(a, w)| !differing.contains_key(a) && plan::may_be_replaced_along(w, |to| differing.contains_key(to)));
+    let along = along.filter_map(|(a, _)| live.resources.get(a));
+    let bodies = present.chain(along).chain(unwanted.iter().copied());
+    let bodies: Vec<String> = bodies.map(|r| r.summary.id.clone()).collect();
     let replaceable = differing.keys().filter_map(|a| live.resources.get(a)).filter(|r| may_be_replaced(r));
     let going = unwanted.iter().copied().chain(&live.superseded).chain(replaceable);
     let going: Vec<String> = going.map(|r| r.summary.id.clone()).collect();

@@ -34,7 +34,7 @@ fn wanted(kind: Kind, name: &str, spec: Value) -> Wanted {
         protected: false,
         refs,
         at: Location::file("a.yaml"),
-        places: BTreeMap::new(),
+        places: crate::desired::Places::default(),
         instructions: Vec::new(),
         content: None,
         memories: BTreeMap::new(),

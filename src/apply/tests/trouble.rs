@@ -41,8 +41,18 @@ async fn a_plan_for_a_new_workspace_needs_one_where_the_owner_has_nothing() {
     // What is there comes from this very plan, broken off: go on.
     let same = used().applied_before(before(p.digest));
     assert!(go(&p, &same, &Files::default()).await.is_ok());
-    let other = used().applied_before(before(p.digest)).applied_before(before(Digest::of(b"other")));
-    assert!(matches!(go(&p, &other, &Files::default()).await, Err(ApplyError::OtherWorkspace { .. })));
+    // Another one before it, however long ago; or more of them than can be seen.
+    let again = |mut fake: Fake, times: u32| {
+        for _ in 0..times {
+            fake = fake.applied_before(before(p.digest));
+        }
+        fake
+    };
+    let other = || used().applied_before(before(Digest::of(b"other")));
+    for fake in [again(other(), 1), again(other(), 30), again(other(), 1_000)] {
+        assert!(matches!(go(&p, &fake, &Files::default()).await, Err(ApplyError::OtherWorkspace { .. })));
+    }
+    assert!(go(&p, &again(used(), 30), &Files::default()).await.is_ok());
 }
 
 #[tokio::test]

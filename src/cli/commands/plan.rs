@@ -24,7 +24,10 @@ pub fn run(run: &Run, args: Args) -> Ran {
     if plan.applyable && !plan.actions.is_empty() {
         run.printer.talk(&format!("Next: {}", next::apply(&run.global, &wish.what, &plan.digest)));
     }
-    Ok(Exit::of_plan(&plan, args.detailed_exitcode))
+    let exit = Exit::of_plan(&plan, args.detailed_exitcode);
+    // The process ends here, and with it all of its memory: no need to free thousands of resources one by one.
+    std::mem::forget((plan, session.loaded.desired));
+    Ok(exit)
 }
 
 /// Writes a plan file, whole or not at all.

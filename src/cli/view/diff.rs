@@ -12,6 +12,9 @@ const LONG_LINE: usize = 160;
 const AROUND: usize = 48;
 /// From this many bytes on between its first and its last change, a changed place is shown as lines that go and lines that come.
 const WORDS_LIMIT: usize = 40_000;
+/// From more lines (or words) on that may differ, old and new ones together, none are looked for in the place of
+/// others: the work grows with the square of their number. What is the same before and after them does not count.
+const MOST_DIFFERING: usize = 20_000;
 /// Less in common than this share of the bytes: the lines are other lines, not changed ones.
 const ALIKE: f64 = 0.4;
 
@@ -62,6 +65,10 @@ pub fn lines(before: &str, after: &str) -> Vec<Line> {
     let (old, new) = (units(before), units(after));
     let old_texts: Vec<&str> = old.iter().map(|u| u.text).collect();
     let new_texts: Vec<&str> = new.iter().map(|u| u.text).collect();
+    let (head, tail) = same_ends(&old_texts, &new_texts);
+    if old.len() + new.len() - 2 * (head + tail) > MOST_DIFFERING {
+        return replaced(&old, &new, head, tail);
+    }
     let diff = TextDiff::configure().algorithm(Algorithm::Histogram).diff_slices(&old_texts, &new_texts);
     let mut out: Vec<Line> = Vec::new();
     for group in diff.grouped_ops(CONTEXT) {
@@ -73,6 +80,22 @@ pub fn lines(before: &str, after: &str) -> Vec<Line> {
         }
     }
     out
+}
+
+/// How many are the same at the start, and at the end of the rest.
+fn same_ends(old: &[&str], new: &[&str]) -> (usize, usize) {
+    let head = old.iter().zip(new).take_while(|(x, y)| x == y).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(x, y)| x == y).count();
+    (head, tail)
+}
+
+/// All that lies between what is the same at both ends as lines that go, then lines that come.
+fn replaced(old: &[Unit<'_>], new: &[Unit<'_>], head: usize, tail: usize) -> Vec<Line> {
+    let (gone, come) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
+    let before = &new[head.saturating_sub(CONTEXT)..head];
+    let after = &new[new.len() - tail..(new.len() - tail + CONTEXT).min(new.len())];
+    let parts = [(Mark::Same, before), (Mark::Removed, gone), (Mark::Added, come), (Mark::Same, after)];
+    parts.into_iter().flat_map(|(mark, units)| units.iter().map(move |u| whole(mark, *u))).collect()
 }
 
 fn units(text: &str) -> Vec<Unit<'_>> {
@@ -144,11 +167,15 @@ fn words(old: &[Unit<'_>], new: &[Unit<'_>]) -> Option<Vec<Part>> {
     let join = |units: &[Unit<'_>]| units.iter().map(|u| u.text).collect::<String>();
     let (before, after) = (join(old), join(new));
     let (start, end) = shared(&before, &after);
+    if differing(before.as_bytes(), after.as_bytes()) > WORDS_LIMIT {
+        // Of words there would be no fewer bytes: it is told before any word is looked for.
+        return None;
+    }
     let (a, b) = (tokens(&before[start..before.len() - end]), tokens(&after[start..after.len() - end]));
-    let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(x, y)| x == y).count();
+    let (head, tail) = same_ends(&a, &b);
     let middle = |tokens: &[&str]| tokens[head..tokens.len() - tail].iter().map(|t| t.len()).sum::<usize>();
-    if middle(&a).max(middle(&b)) > WORDS_LIMIT {
+    let number = a.len() + b.len() - 2 * (head + tail);
+    if middle(&a).max(middle(&b)) > WORDS_LIMIT || number > MOST_DIFFERING {
         return None;
     }
     let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_slices(&a, &b);
@@ -181,6 +208,13 @@ fn words(old: &[Unit<'_>], new: &[Unit<'_>]) -> Option<Vec<Part>> {
     #[expect(clippy::cast_precision_loss, reason = "a share of at most WORDS_LIMIT bytes")]
     let alike = same_ink as f64 / most as f64;
     (alike >= ALIKE).then(|| merge(pieces))
+}
+
+/// How many bytes lie between the first and the last that differ, on the longer side.
+fn differing(a: &[u8], b: &[u8]) -> usize {
+    let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(x, y)| x == y).count();
+    a.len().max(b.len()) - head - tail
 }
 
 /// How many bytes are the same at the start, and at the end of the rest: whole words between blanks, so that words
@@ -400,6 +434,42 @@ mod tests {
         // One of them is another line: both are seen as one place.
         let mixed = shown("be kind to all 1\nThen wait.\n", "be good to all 1\nBuy low, sell high, at once!\n");
         assert_eq!(mixed.matches('~').count(), 0, "{mixed}");
+    }
+
+    /// `n` lines of one letter each, drawn from a seed.
+    fn letters(n: usize, mut seed: u32) -> String {
+        let mut letter = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(b'a' + u8::try_from(seed >> 24).unwrap() % 26)
+        };
+        (0..n).map(|_| format!("{}\n", letter())).collect()
+    }
+
+    #[test]
+    fn of_very_many_lines_all_between_the_first_and_the_last_change_is_replaced() {
+        let text = |n: usize, seed: u32| format!("one\ntwo\n<\n{}>\nthree\nfour\n", letters(n, seed));
+        let of = |n: usize| {
+            let mut after = text(n, 2);
+            after = after.replace('<', "[").replace('>', "]");
+            lines(&text(n, 1), &after)
+        };
+        let count = |lines: &[Line], mark: Mark| lines.iter().filter(|l| l.mark == mark).count();
+        let many = of(MOST_DIFFERING / 2 - 1);
+        let marks = [Mark::Same, Mark::Removed, Mark::Added, Mark::Changed, Mark::Gap].map(|m| count(&many, m));
+        assert_eq!(marks, [2, MOST_DIFFERING / 2 + 1, MOST_DIFFERING / 2 + 1, 0, 0]);
+        let at = |i: usize| (many[i].mark, many[i].number, many[i].parts[0].text.as_str());
+        assert_eq!((at(0), at(1)), ((Mark::Same, 2, "two"), (Mark::Removed, 3, "<")));
+        assert_eq!(at(MOST_DIFFERING / 2 + 2), (Mark::Added, 3, "["));
+        assert_eq!(at(many.len() - 1), (Mark::Same, MOST_DIFFERING / 2 + 4, "three"));
+        // Fewer are held against each other.
+        assert!(count(&of(100), Mark::Same) > 2);
+    }
+
+    #[test]
+    fn of_very_many_words_of_a_line_all_are_replaced() {
+        let line = |seed: u32| letters(12_000, seed).replace('\n', "-");
+        let marks: Vec<Mark> = lines(&line(1), &line(2)).iter().map(|l| l.mark).collect();
+        assert_eq!(marks, [Mark::Removed, Mark::Added]);
     }
 
     #[test]

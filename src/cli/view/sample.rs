@@ -45,6 +45,7 @@ pub fn empty() -> Plan {
         notes: Notes { unchanged: 12, ..Notes::default() },
         applyable: true,
         complete: true,
+        seal: None,
         digest: Digest::of(b"plan"),
     }
 }

@@ -76,6 +76,9 @@ codes! {
     MOUNT_OVERLAP = "desired.mount_overlap", Error, "mounts of one agent overlap",
         "A path can show one store or tree.",
         "Give them paths of which none contains another.";
+    NAME_TWICE = "desired.name_twice", Error, "one shown name for two resources",
+        "Names of environments are unique in a workspace, so only one of them could be made.",
+        "Give one of them another `spec.name`.";
     TOO_MANY_STORES = "desired.too_many_stores", Error, "too many memory stores",
         "A session attaches at most 8.",
         "Remove mounts, or put memories into fewer stores.";

@@ -26,6 +26,12 @@ impl Applied {
     }
 }
 
+/// Is a canonical path (`description`, `labels.team`) in a list of what is not owned, by itself or with its whole field?
+pub fn is_unowned(unowned: &[String], path: &str) -> bool {
+    let field = path.split_once('.').map_or(path, |(field, _)| field);
+    unowned.iter().any(|u| u == path || u == field)
+}
+
 /// The digest of the part of a canonical form that its owner owns: less the `unowned` fields, `server` fields
 /// that `applied` does not hold, and memories that are neither in `applied` nor under an `enforce` prefix;
 /// and of the list of `unowned` fields, where there are any. Live = applied = wanted exactly when there is nothing to do and nothing to report.

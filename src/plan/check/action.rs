@@ -145,5 +145,5 @@ fn field_fits(def: &KindDef, name: &str, unowned: &[String]) -> bool {
     };
     let Some(field) = def.field(top) else { return false };
     let single = (field.list == List::PerKey) == key.is_some();
-    single && field.change == Change::Update && !unowned.iter().any(|u| u == name || u == top)
+    single && field.change == Change::Update && !kinds::is_unowned(unowned, name)
 }

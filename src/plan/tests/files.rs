@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::world::*;
-use crate::plan::{self, PlanFileError, read, write};
+use crate::model::Digest;
+use crate::plan::{self, Action, Plan, PlanFileError, read, write};
 
 fn text() -> String {
     let mut desired = project();
@@ -78,12 +79,57 @@ fn a_changed_plan_is_refused() {
 }
 
 #[test]
+fn a_file_is_refused_whatever_was_changed_in_it() {
+    for change in [
+        (|v: &mut Value| v["ids"]["Skill/s"] = json!("skill_9")) as fn(&mut Value),
+        |v| v["findings"] = json!([{"code": "plan.retire", "effect": "note", "message": "m"}]),
+        |v| v["actions"][0]["about"]["reason"] = json!("nothing"),
+        |v| v["policy"]["max_retire"] = json!(9),
+        |v| drop(v.as_object_mut().unwrap().remove("seal")),
+    ] {
+        assert_eq!(
+            refused(change).to_string(),
+            "the plan file was changed since it was made: the digest of the file does not fit"
+        );
+    }
+}
+
+#[test]
 fn a_plan_that_breaks_the_rules_is_refused_though_its_digests_fit() {
-    let e = refused(|v| v["applyable"] = json!(false));
-    assert_eq!(e.code().code, "plan.file_unsound");
+    let mut plan = read(text().as_bytes()).unwrap();
+    plan.applyable = false;
+    assert_eq!(read(write(&plan).as_bytes()).unwrap_err().code().code, "plan.file_unsound");
 }
 
 #[test]
 fn a_file_that_is_too_large_is_refused() {
     assert_eq!(PlanFileError::TooLarge.code().code, "plan.file_too_large");
+}
+
+#[test]
+fn the_digest_of_a_plan_is_over_the_canonical_text_of_its_parts() {
+    let mut desired = project();
+    let world = World::of(&desired);
+    assert_digest(&world.plan(&desired));
+    for name in ["b", "a"] {
+        desired.put_agent(name, "i", &[]);
+    }
+    assert_digest(&world.plan(&desired));
+}
+
+fn assert_digest(plan: &Plan) {
+    let row = |a: &Action| {
+        json!({
+            "address": a.address, "operation": a.operation, "precondition": a.precondition,
+            "payload": Digest::of_json(&a.step), "depends_on": a.depends_on,
+        })
+    };
+    let mut actions: Vec<&Action> = plan.actions.iter().collect();
+    actions.sort_by_key(|a| (a.address.clone(), a.operation.clone()));
+    let rows: Vec<_> = actions.into_iter().map(row).collect();
+    let whole = json!({
+        "format": plan.format, "owner": plan.owner, "workspace": plan.origin.workspace,
+        "allowances": plan.allowances, "actions": rows,
+    });
+    assert_eq!(plan.digest, Digest::of_json(&whole));
 }

@@ -196,6 +196,43 @@ fn protected_and_referred_are_never_allowed() {
     assert_eq!(refusing[1].message, "Skill/s01 is used by Agent agent_9, acme/billing:Agent/billing");
 }
 
+/// A skill of `n` files, shown under a name.
+fn shown(desired: &mut Desired, name: &str, text: &str, n: usize) {
+    let texts: Vec<String> = (0..n).map(|i| format!("f{i:02}")).collect();
+    let set = files(&texts.iter().map(|t| (t.as_str(), t.as_str())).collect::<Vec<_>>());
+    let spec = json!({"content": set.digest, "display_name": text});
+    desired.put(name, &spec).content = Some((set, name.to_owned()));
+}
+
+#[test]
+fn a_replacement_is_held_against_every_rule() {
+    let mut desired = project();
+    shown(&mut desired, "Skill/s", "Old", 31);
+    let mut world = World::of(&desired);
+    shown(&mut desired, "Skill/s", "New", 1);
+    let plan = world.plan(&desired);
+    assert_eq!(only(&plan), ("plan.retire", Effect::Refuses, "Skill/s".into()));
+    assert!(plan.findings[0].message.starts_with("30 of 31 files of Skill/s would go"));
+    assert!(world.plan_with(&desired, &allow(&["retire=Skill/s"])).applyable);
+    // protected: also where the same plan would unprotect it
+    world.get("Skill/s").summary.protected = true;
+    for protected in [true, false] {
+        shown(&mut desired, "Skill/s", "New", 31);
+        desired.resources.get_mut(&address("Skill/s")).unwrap().protected = protected;
+        let plan = world.plan_with(&desired, &allow(&["retire"]));
+        assert_eq!(only(&plan), ("plan.protected", Effect::Refuses, "Skill/s".into()));
+    }
+    // and in all: 21 old ones would go
+    let (mut old, mut new) = (project(), project());
+    for i in 0..21 {
+        shown(&mut old, &format!("Skill/s{i}"), "Old", 1);
+        shown(&mut new, &format!("Skill/s{i}"), "New", 1);
+    }
+    let plan = World::of(&old).plan(&new);
+    assert_eq!(only(&plan), ("plan.retire", Effect::Refuses, String::new()));
+    assert_eq!(plan.findings[0].message, "21 resources and memories would go, and the limit is 20");
+}
+
 #[test]
 fn a_name_that_nobody_owns() {
     let mut desired = project();
@@ -278,16 +315,16 @@ fn references_of_other_owners() {
     assert!(plan.findings.is_empty());
     assert_eq!(plan.ids.0["acme/legal:Skill/tone"], "skill_7");
     assert_eq!(plan.ids.0[&format!("acme/legal:Skill/tone@{content}")], "skver_1");
-    // one that is in use and is archived later is told of, and nothing else
-    let mut later = World::of(&desired);
-    later.live.resolved = world.live.resolved.clone();
-    later.live.resolved.get_mut("skill_7").unwrap().archived = true;
-    let told = later.plan(&desired);
-    assert_eq!(only(&told), ("plan.reference_archived", Effect::Note, "Agent/a".into()));
-    assert_eq!((told.actions.len(), told.applyable, exit_code(&told)), (0, true, 0));
     // another kind has that id
     world.live.resolved.get_mut("skill_7").unwrap().kind = Some(Kind::Agent);
     assert_eq!(codes(&world.plan(&desired)), ["plan.reference_missing"]);
+    // one that is in use and is archived later is told of, and nothing else
+    world.apply(&plan);
+    let used = world.live.resolved.get_mut("skill_7").unwrap();
+    (used.kind, used.archived) = (Some(Kind::Skill), true);
+    let told = world.plan(&desired);
+    assert_eq!(only(&told), ("plan.reference_archived", Effect::Note, "Agent/a".into()));
+    assert_eq!((told.actions.len(), told.applyable, exit_code(&told)), (0, true, 0));
 }
 
 #[test]
@@ -468,4 +505,32 @@ fn all_codes_are_reached() {
         assert!(tests.iter().any(|t| t.contains(&named)), "{} is in no test", code.code);
     }
     let _: Value = json!(null);
+}
+
+#[test]
+fn a_pin_on_what_a_replacement_loses_is_told_with_the_steps() {
+    let mut desired = project();
+    let old = desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    desired.put_agent("a", "i", &[("s", Some(old))]);
+    let world = World::of(&desired);
+    shown(&mut desired, "Skill/s", "New", 2);
+    let plan = world.plan(&desired);
+    let finding = plan.findings.iter().find(|f| f.code == "plan.version_missing").unwrap();
+    assert!(finding.message.contains("has no old version"), "{}", finding.message);
+    assert!(finding.fix.as_ref().unwrap().starts_with("in two steps: "));
+}
+
+#[test]
+fn a_store_goes_with_its_memories() {
+    let paths: Vec<String> = (0..25).map(|i| format!("/u/{i}")).collect();
+    let mut desired = project();
+    let all: Vec<_> = paths.iter().map(|p| (p.as_str(), "1")).collect();
+    desired.put_store("m", &[("/u", "upkeep")], &all);
+    desired.put_agent("a", "i", &[]);
+    let world = World::of(&desired);
+    desired.drop_("MemoryStore/m");
+    let plan = world.plan(&desired);
+    assert_eq!(codes(&plan), ["plan.irreversible", "plan.retire"]);
+    assert!(plan.findings[0].message.contains("with its 25 memories"), "{}", plan.findings[0].message);
+    assert_eq!(plan.findings[1].message, "26 resources and memories would go, and the limit is 20");
 }

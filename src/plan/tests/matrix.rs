@@ -1,5 +1,7 @@
 //! Every row of the three-way comparison, for fields, labels, protection, policy and what is gone.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::world::*;
@@ -288,7 +290,7 @@ fn a_changed_prompt_points_to_its_first_changed_line() {
     };
     let mut at = |text: &str, parts: &[TextPart]| {
         let agent = desired.put_agent("a", text, &[]);
-        agent.places.insert("instructions".into(), Location::file("x.md"));
+        agent.places.insert("instructions", Location::file("x.md"));
         agent.instructions = parts.to_vec();
         let plan = world.plan(&desired);
         plan.actions[0].about.changes[0].at.clone().unwrap()
@@ -310,4 +312,53 @@ fn a_changed_prompt_points_to_its_first_changed_line() {
     agent.instructions = vec![part(0, 1, "pre.md", true), part(2, 2, "a.md", true)];
     let plan = world.plan(&desired);
     assert_eq!(plan.actions[0].about.at.as_deref(), Some("a.md:7:1"));
+}
+
+#[test]
+fn a_replacement_leaves_what_is_not_owned_as_it_is_live() {
+    let environment = |text: &str, config: &str| json!({"name": "e", "description": text, "config": {"type": config}});
+    for (ours, theirs) in [("one", json!("theirs")), ("two", json!("theirs")), ("two", Value::Null)] {
+        let mut desired = project();
+        let wanted = desired.put("Environment/e", &environment("one", "cloud"));
+        Arc::make_mut(&mut wanted.spec)["labels"] = json!({"a": "1", "b": "1"});
+        wanted.unowned = vec!["description".into(), "labels.b".into()];
+        let mut world = World::of(&desired);
+        world.outside("Environment/e", "description", theirs.clone());
+        world.outside("Environment/e", "labels.b", json!("9"));
+        let wanted = desired.put("Environment/e", &environment(ours, "self_hosted"));
+        Arc::make_mut(&mut wanted.spec)["labels"] = json!({"a": "2", "b": "2"});
+        wanted.unowned = vec!["description".into(), "labels.b".into()];
+        let plan = world.plan(&desired);
+        assert_eq!(ids(&plan)[0], "Environment/e#replace");
+        world.apply(&plan);
+        let live = world.body("Environment/e").live.clone();
+        assert_eq!(live.get("description").cloned().unwrap_or_default(), theirs);
+        assert_eq!(live["labels"], json!({"a": "2", "b": "9"}));
+        assert!(world.plan(&desired).actions.is_empty());
+    }
+}
+
+#[test]
+fn a_mount_made_anew_for_its_tree_keeps_what_is_not_owned() {
+    let mut desired = project();
+    desired.put_files("FileTree/t", files(&[("a", "1")]));
+    desired.put_agent("a", "i", &[]);
+    let mount =
+        |text: &str| json!({"agent": "a", "file_tree": "t", "mount_path": "/workspace/t", "instructions": text});
+    desired.put("FileTreeMount/m", &mount("ours")).unowned = vec!["instructions".into()];
+    let mut world = World::of(&desired);
+    world.outside("FileTreeMount/m", "instructions", json!("theirs"));
+    let git = json!({"kind": "git", "ref": "main"});
+    Arc::make_mut(&mut world.body("FileTree/t").applied.spec)["source"] = git.clone();
+    world.outside("FileTree/t", "source", git);
+    // Nothing of the mount differs, so a snapshot would not read it.
+    let lean = crate::plan::plan(&desired, &world.snapshot(&desired), &options());
+    assert_eq!(ids(&lean)[..2], ["FileTree/t#replace", "FileTreeMount/m#replace"]);
+    let Step::Create { spec, .. } = &lean.actions[1].step else { panic!() };
+    assert_eq!(spec["instructions"], "theirs");
+    // And what was not read is not overwritten.
+    world.get("FileTreeMount/m").body = None;
+    let plan = world.plan(&desired);
+    assert!(codes(&plan).contains(&"plan.not_read"), "{:?}", plan.findings);
+    assert!(!plan.applyable);
 }

@@ -227,3 +227,26 @@ fn what_a_session_wrote_goes_only_when_allowed() {
     let plan = world.plan_with(&desired, &options);
     assert_eq!((plan.findings[0].effect, plan.applyable), (Effect::Note, true));
 }
+
+#[test]
+fn a_mode_on_all_contents_is_that_of_each() {
+    for seeded in [false, true] {
+        let mut desired = project();
+        let modes = |d: &mut crate::desired::Desired, text: &str, files: &[(&str, &str)]| {
+            let wanted = d.put_store("s", &[("/p", "enforce")], files);
+            std::sync::Arc::make_mut(&mut wanted.spec)["description"] = serde_json::json!(text);
+            wanted.unowned = vec!["contents".into()];
+            wanted.seeded = if seeded { wanted.unowned.clone() } else { Vec::new() };
+            assert_eq!(wanted.has_seeds(), seeded);
+        };
+        modes(&mut desired, "one", &[("/p/a", "1"), ("/p/b", "1")]);
+        let mut world = World::of(&desired);
+        world.remember("MemoryStore/s", "/p/a", Some("theirs"), Session);
+        world.remember("MemoryStore/s", "/p/x", Some("theirs"), Session);
+        modes(&mut desired, "two", &[("/p/a", "2")]);
+        let plan = world.plan(&desired);
+        assert_eq!((ids(&plan)[0], written(&plan)), ("MemoryStore/s#update", Vec::new()), "seeded: {seeded}");
+        world.apply(&plan);
+        assert_eq!(ids(&world.plan(&desired)), Vec::<&str>::new());
+    }
+}

@@ -6,7 +6,7 @@ use super::world::*;
 use crate::desired::Desired;
 use crate::model::Kind;
 use crate::model::op::{Referrer, Resolved};
-use crate::plan::{Cause, FileVerb, Precondition, Step, Verb};
+use crate::plan::{Cause, Effect, FileVerb, Precondition, Step, Verb, exit_code};
 
 #[test]
 fn a_skill_that_two_pin_and_one_follows() {
@@ -191,6 +191,76 @@ fn a_retirement_that_makes_room_goes_first() {
     assert_eq!(ids(&plan), ["MemoryMount/m0#retire", "MemoryMount/m7#create"]);
 }
 
+/// Agents with mounts, each `(mount, agent)`, all of one store.
+fn mounted(mounts: &[(String, &str)]) -> crate::desired::Desired {
+    let mut desired = project();
+    for agent in ["a", "b", "c"] {
+        desired.put_agent(agent, "i", &[]);
+    }
+    desired.put_store("s", &[], &[]);
+    for (mount, agent) in mounts {
+        let spec = json!({"agent": agent, "memory_store": "s", "mount_path": format!("/{mount}")});
+        desired.put(&format!("MemoryMount/{mount}"), &spec);
+    }
+    desired
+}
+
+/// `x0`, `x1` …, `n` of them on one agent.
+fn full<'a>(letter: &str, agent: &'a str, n: usize) -> Vec<(String, &'a str)> {
+    (0..n).map(|i| (format!("{letter}{i}"), agent)).collect()
+}
+
+#[test]
+fn a_mount_that_comes_from_another_agent_waits_for_room() {
+    // one goes for good, and one comes from `a`
+    let mounts = [full("n", "b", 8), vec![("m".into(), "a")]].concat();
+    let mut world = World::of(&mounted(&mounts));
+    let mut next = mounts.clone();
+    next.remove(2);
+    next.last_mut().unwrap().1 = "b";
+    let desired = mounted(&next);
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan)[..2], ["MemoryMount/n2#retire", "MemoryMount/m#replace"]);
+    assert_eq!(plan.actions[1].depends_on, ["MemoryMount/n2#retire"]);
+    world.apply(&plan);
+    assert!(world.plan(&desired).actions.is_empty());
+    // one leaves for `a`, and a new one comes, and one from `c`
+    let mounts = [full("n", "b", 8), vec![("m".into(), "c")]].concat();
+    let mut world = World::of(&mounted(&mounts));
+    let mut next = mounts.clone();
+    (next[0].1, next[1].1, next[8].1) = ("a", "a", "b");
+    next.push(("k".into(), "b"));
+    let desired = mounted(&next);
+    let plan = world.plan(&desired);
+    world.apply(&plan);
+    let needs = |id: &str| plan.actions.iter().find(|a| a.id == id).unwrap().depends_on.clone();
+    let mut handed = [needs("MemoryMount/m#replace"), needs("MemoryMount/k#create")].concat();
+    handed.sort();
+    assert_eq!(handed, ["MemoryMount/n0#replace", "MemoryMount/n1#replace"]);
+    assert!(world.plan(&desired).actions.is_empty());
+}
+
+#[test]
+fn full_agents_exchange_mounts_only_where_one_has_room() {
+    for (of_a, effect) in [(8, Some(Effect::Blocks)), (7, None)] {
+        let mounts = [full("m", "a", of_a), full("n", "b", 8)].concat();
+        let mut world = World::of(&mounted(&mounts));
+        let mut next = mounts.clone();
+        next[0].1 = "b";
+        next.last_mut().unwrap().1 = "a";
+        let desired = mounted(&next);
+        let plan = world.plan(&desired);
+        assert_eq!(plan.findings.iter().map(|f| f.effect).next(), effect, "{of_a}");
+        assert_eq!(exit_code(&plan), if effect.is_some() { 4 } else { 2 });
+        world.apply(&plan);
+        assert!(world.plan(&desired).actions.is_empty());
+        if effect.is_none() {
+            let of = |id: &str| plan.actions.iter().find(|a| a.id == id).unwrap().depends_on.clone();
+            assert_eq!(of("MemoryMount/m0#replace"), ["MemoryMount/n7#replace"], "`a` has room and takes first");
+        }
+    }
+}
+
 #[test]
 fn a_replacement_and_who_refers_to_it() {
     let mut desired = project();
@@ -320,7 +390,7 @@ fn places_and_deep_paths() {
     let wanted = desired.put("Agent/a", &json!({"model": "m", "tools": tools(false), "instructions": "one\n2"}));
     let mut at = crate::diag::Location::file("agents/a.md");
     (at.line, at.column) = (7, 3);
-    wanted.places.insert("tools".into(), at);
+    wanted.places.insert("tools", at);
     let plan = world.plan(&desired);
     let about = &plan.actions[0].about;
     let seen: Vec<_> = about.changes.iter().map(|c| (c.path.as_str(), c.at.as_deref().unwrap())).collect();
@@ -353,6 +423,26 @@ fn capabilities() {
         "no longer reaches https://crm.example.com",
     ];
     assert_eq!(lines, &want);
+}
+
+#[test]
+fn a_name_that_another_keeps_blocks_and_what_waits_for_it_is_a_note() {
+    let mut desired = project();
+    let name = |name: &str| json!({ "name": name });
+    for (of, shown) in [("a", "x"), ("b", "y"), ("c", "z")] {
+        desired.put(&format!("Environment/{of}"), &name(shown));
+    }
+    let world = World::of(&desired);
+    desired.put("Environment/b", &name("x"));
+    desired.put("Environment/c", &name("y"));
+    let plan = world.plan(&desired);
+    let seen: Vec<_> = plan.findings.iter().map(|f| (f.effect, f.message.as_str())).collect();
+    let want = [
+        (Effect::Blocks, "Environment/b waits for Environment/a, which has its name or its place"),
+        (Effect::Note, "Environment/c waits for Environment/b, which has its name or its place"),
+    ];
+    assert_eq!(seen, want);
+    assert_eq!((plan.actions.len(), exit_code(&plan)), (0, 4));
 }
 
 /// Mounts of agent `a`: name and path, each of a store of its own.
@@ -411,4 +501,41 @@ fn what_cannot_let_go_first_is_told_before_anything_is_done() {
         desired.put(&format!("Environment/{name}"), &json!({"name": shown, "config": {"type": "cloud"}}));
     }
     assert_eq!(codes(&world.plan(&desired)), ["plan.exchange", "plan.blocked"]);
+}
+
+#[test]
+fn a_replaced_mount_tells_what_is_lost_and_gained() {
+    let mut desired = project();
+    for agent in ["a", "b"] {
+        desired.put_agent(agent, "i", &[]);
+    }
+    for store in ["public", "payroll"] {
+        desired.put_store(store, &[], &[]);
+    }
+    let mount = |agent: &str, store: &str| json!({"agent": agent, "memory_store": store, "mount_path": "/m"});
+    desired.put("MemoryMount/m", &mount("a", "public"));
+    let world = World::of(&desired);
+    for (agent, store) in [("a", "payroll"), ("b", "public")] {
+        desired.put("MemoryMount/m", &mount(agent, store));
+        let plan = world.plan(&desired);
+        let want =
+            ["a loses read_only access to public".to_owned(), format!("{agent} gains read_only access to {store}")];
+        assert_eq!(plan.actions[0].about.capabilities, want);
+    }
+}
+
+#[test]
+fn a_network_of_another_kind_is_changed_and_an_identity_is_told() {
+    let mut desired = project();
+    let limited = json!({"config": {"type": "cloud", "networking": {"type": "limited"}}});
+    desired.put("Environment/e", &limited);
+    desired.put("Agent/a", &json!({"model": "m"}));
+    let world = World::of(&desired);
+    desired.put("Environment/e", &json!({"config": {"type": "self_hosted"}}));
+    let identity = json!({"type": "aws_role", "role_arn": "arn:1"});
+    desired.put("Agent/a", &json!({"model": "m", "execution_identity": identity}));
+    let plan = world.plan(&desired);
+    let mut lines: Vec<&String> = plan.actions.iter().flat_map(|a| &a.about.capabilities).collect();
+    lines.sort();
+    assert_eq!(lines, ["acts as arn:1 aws_role", "network changed: limited → self_hosted"]);
 }

@@ -111,7 +111,7 @@ fn any_file_of_a_resource_names_it() {
     desired.put_files("Skill/s", files(&[("SKILL.md", "1"), ("a/b.md", "2")]));
     desired.put_files("FileTree/t", files(&[("x.md", "1")]));
     let prompt = Location::file("prompts/a.md");
-    desired.resources.get_mut(&address("Agent/a")).unwrap().places.insert("instructions".into(), prompt);
+    desired.resources.get_mut(&address("Agent/a")).unwrap().places.insert("instructions", prompt);
     let world = World::new();
     for (path, first) in [
         ("files/Skill/s/SKILL.md", "Skill/s"),
@@ -174,4 +174,17 @@ fn selectors_that_name_nothing() {
     bare.put_files("Skill/s", files(&[("SKILL.md", "1")]));
     let plan = World::new().plan_with(&bare, &scoped(&[], &[], &[("a", "b")]));
     assert_eq!(plan.findings[0].fix.as_deref(), Some("no resource has labels"));
+}
+
+#[test]
+fn a_content_that_the_excluded_skill_would_publish_names_the_skill() {
+    let mut desired = project();
+    let old = desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
+    desired.put_agent("a", "i", &[("s", Some(old))]);
+    let world = World::of(&desired);
+    let new = desired.put_files("Skill/s", files(&[("SKILL.md", "2")]));
+    desired.put_agent("a", "i", &[("s", Some(new))]);
+    let plan = world.plan_with(&desired, &scoped(&[], &["Skill/s"], &[]));
+    assert_eq!(only(&plan).0, "plan.excluded");
+    assert_eq!(plan.findings[0].fix.as_deref(), Some("plan Skill/s too"));
 }

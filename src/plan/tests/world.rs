@@ -86,7 +86,7 @@ impl Desired {
             seeded: Vec::new(),
             protected: false,
             at: Location::file(format!("{name}.yaml")),
-            places: BTreeMap::new(),
+            places: crate::desired::Places::default(),
             instructions: Vec::new(),
             content: None,
             memories: BTreeMap::new(),
@@ -222,9 +222,14 @@ impl World {
     /// Leaves out the bodies where digests say that nothing differs, as a snapshot does.
     pub(super) fn snapshot(&self, desired: &Desired) -> Live {
         let mut live = self.live.clone();
+        let equal = |address: &Address| {
+            let Some(wanted) = desired.resources.get(address).map(Wanted::digest) else { return false };
+            let summary = self.live.resources.get(address).map(|r| &r.summary);
+            summary.is_some_and(|s| s.live_digest == Some(wanted) && s.applied_digest == Some(wanted))
+        };
         for (address, resource) in &mut live.resources {
-            let wanted = desired.resources.get(address).map(Wanted::digest);
-            if wanted.is_some() && resource.summary.live_digest == wanted && resource.summary.applied_digest == wanted {
+            let along = || plan::may_be_replaced_along(&desired.resources[address], |to| !equal(to));
+            if equal(address) && !along() {
                 resource.body = None;
             }
         }
@@ -309,6 +314,10 @@ impl World {
                 let mut spec = spec.clone();
                 copy_field(Arc::make_mut(&mut spec), &resource.body.as_ref().unwrap().applied.spec, "contents");
                 applied(resource, &spec, unowned);
+                let live = resource.body.as_ref().unwrap().live.clone();
+                if fields.iter().any(|f| f == "name") {
+                    self.check_names(action.address.as_ref().unwrap(), &live);
+                }
             }
             Step::Publish { spec, unowned, content, .. } => {
                 let mut resource = self.live.resources.remove(address.as_ref().unwrap()).unwrap();
@@ -410,16 +419,19 @@ impl World {
 
     fn check_names(&self, address: &Address, spec: &Value) {
         let def = kinds::def(address.kind);
-        for (other, resource) in &self.live.resources {
+        let mut stores = 0;
+        for (other, resource) in self.live.resources.iter().filter(|(other, _)| *other != address) {
             let body = resource.body.as_ref().unwrap();
             if def.unique_name && other.kind == address.kind {
                 assert_ne!(body.live.get("name"), spec.get("name"), "two {} of one name", address.kind);
             }
             let same = |f: &str| body.live.get(f) == spec.get(f);
+            stores += usize::from(other.kind == address.kind && def.field("memory_store").is_some() && same("agent"));
             if def.field("mount_path").is_some() && same("agent") {
                 assert!(!same("mount_path"), "{address} and {other} have one place");
             }
         }
+        assert!(stores < 8, "{address} finds no room");
     }
 
     /// What an action wrote refers to what is live, and to versions that are there.

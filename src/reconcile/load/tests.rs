@@ -75,7 +75,7 @@ fn a_whole_project() {
     assert_eq!((set.entries.len(), folder.as_str()), (1, "skills/faq"));
     assert_eq!(of("Agent/support").spec["skills"][0]["content"], serde_json::json!(set.digest.to_string()));
     assert_eq!(of("Agent/support").spec["instructions"], "You answer.");
-    assert_eq!(of("Agent/support").places["instructions"].line, 7);
+    assert_eq!(of("Agent/support").places.get("instructions").unwrap().line, 7);
     assert_eq!(of("MemoryMount/support.answers").at.line, 5);
     let store = of("MemoryStore/answers");
     assert_eq!(store.memories["/a/x.md"].file, "memory/a/x.md");
@@ -169,7 +169,7 @@ fn texts_of_instructions() {
     assert_eq!(b.spec["instructions"], "A\nB\n\nInline\n\nC");
     let files = files.put("m/agent.yaml", &agent("{file: ../p/b.md}"));
     let b = files.load().desired.unwrap().resources.remove(&"Agent/b".parse().unwrap()).unwrap();
-    assert_eq!((b.spec["instructions"].as_str(), &*b.places["instructions"].file), (Some("C"), "p/b.md"));
+    assert_eq!((b.spec["instructions"].as_str(), &*b.places.get("instructions").unwrap().file), (Some("C"), "p/b.md"));
     for (path, code) in
         [("../../x.md", "desired.path_outside"), ("/x.md", "desired.path_absolute"), ("no.md", "bundle.missing")]
     {

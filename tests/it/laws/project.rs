@@ -260,7 +260,7 @@ fn wanted(kind: Kind, name: &str, authored: &Value, labels: &BTreeMap<String, St
         seeded: vec![],
         protected: false,
         at: Location::file("project.yaml"),
-        places: BTreeMap::new(),
+        places: checkfu::desired::Places::default(),
         instructions: Vec::new(),
         content: None,
         memories: BTreeMap::new(),
