@@ -134,7 +134,7 @@ fn named(spec: &Value, list: &str, keys: &[&str]) -> BTreeSet<String> {
     let items = spec.get(list).and_then(Value::as_array).into_iter().flatten();
     items
         .filter_map(|i| keys.iter().find_map(|k| i.get(*k)))
-        .map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned))
+        .map(|v| v.as_str().or_else(|| v.get("id")?.as_str()).map_or_else(|| v.to_string(), str::to_owned))
         .collect()
 }
 

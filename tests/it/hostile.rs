@@ -270,6 +270,10 @@ fn streams_that_are_closed_or_full_change_no_outcome() {
     let output = s.command(&["apply", "--yes"]).stdout(full()).stdin(Stdio::null()).output().unwrap();
     let told = ran(&output).code(1);
     assert!(told.err.contains("cli.output"), "{told:?}");
+    // Where something was written, the exit code does not say that nothing was.
+    s.write("agents/late.md", &agent("", "You are late.\n"));
+    let output = s.command(&["apply", "--yes"]).stdout(full()).stdin(Stdio::null()).output().unwrap();
+    assert!(ran(&output).code(6).err.contains("cli.output"));
     s.run(&["plan", "--detailed-exitcode"]).code(0);
     let shell = |script: &str| {
         let mut command = Command::new("sh");

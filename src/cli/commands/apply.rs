@@ -154,6 +154,9 @@ fn on_event(progress: &Progress<'_>, event: Event) {
 
 fn tell(run: &Run, receipt: &Receipt) -> Exit {
     let printer = &run.printer;
+    if receipt.count("done") > 0 {
+        printer.note_written();
+    }
     match printer.format {
         // The plan has just said that there is nothing to do.
         Format::Human if receipt.outcome == Outcome::Nothing => {}

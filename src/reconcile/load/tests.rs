@@ -182,7 +182,8 @@ fn texts_of_instructions() {
 
 #[test]
 fn a_text_that_may_be_a_secret_is_not_read() {
-    let agent = "apiVersion: checkfu.com/v1\nkind: Agent\nmetadata: {name: b}\nspec: {model: m, instructions: {file: .env}}\n";
+    let agent =
+        "apiVersion: checkfu.com/v1\nkind: Agent\nmetadata: {name: b}\nspec: {model: m, instructions: {file: .env}}\n";
     let files = Files::new().put(".env", "API_KEY=hunter2\n").put("agent.yaml", agent);
     let loaded = files.load();
     let [secret] = &loaded.diagnostics.0[..] else { panic!("{:?}", lines(&loaded.diagnostics)) };

@@ -205,7 +205,12 @@ fn servers(rules: &mut Rules, spec: &Value) {
             rules.say(&kind::FORM, child(&at, "url"), message, "write `https://HOST/PATH`");
         } else if server.get("url").and_then(Value::as_str).is_some_and(has_user) {
             let message = "the address holds a user or password, which every reader of the plan would see";
-            rules.say(&kind::FORM, child(&at, "url"), message, "write `https://HOST/PATH`; credentials are no part of it");
+            rules.say(
+                &kind::FORM,
+                child(&at, "url"),
+                message,
+                "write `https://HOST/PATH`; credentials are no part of it",
+            );
         }
         let Some(name) = server.get("name").and_then(Value::as_str) else { continue };
         rules.once(&mut seen, &child(&at, "name"), "MCP server", name);
