@@ -216,7 +216,11 @@ impl Search<'_> {
         match self.what(&path, name) {
             // the folder is a skill: its bundle refuses the link in the same words
             _ if skill_file => self.linked_skill(&path),
-            Some(What::Yaml) => self.links.push(Link { path, place, folder }),
+            // One that leads nowhere is the file that its name says.
+            Some(What::Yaml) => {
+                let folder = std::fs::metadata(&place.disk).is_ok_and(|m| m.is_dir());
+                self.links.push(Link { path, place, folder });
+            }
             Some(_) => self.refuse(&path, &place, Severity::Error),
             None if folder && self.wanted.skills.matches(&path).is_some() => {
                 self.refuse(&path, &place, Severity::Error);

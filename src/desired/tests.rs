@@ -338,7 +338,6 @@ fn lines_of_the_configuration() {
     assert_eq!(with("policy: {protect: [store]}\n"), ["desired.protect checkfu.yaml:4"]);
     assert_eq!(with("policy: {protect: [Skill/x]}\n"), ["desired.protects_nothing checkfu.yaml:4"]);
     assert_eq!(with("removed: [{address: Agent/old}]\n"), NONE);
-    assert_eq!(with("targets: {}\n"), ["desired.default_target checkfu.yaml:4"]);
     assert_eq!(with("removed: [{address: \"Agent/*\"}]\n"), ["desired.removed_declared checkfu.yaml:4"]);
     for bad in ["Agents/x", "x", "Agent/Old", "Agent/"] {
         assert_eq!(with(&format!("removed: [{{address: {bad}}}]\n")), ["desired.removed_form checkfu.yaml:4"], "{bad}");

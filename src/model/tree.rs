@@ -35,21 +35,31 @@ impl std::fmt::Display for Twins<'_> {
 }
 
 /// Of sorted paths, those, and the folders above them, that another system takes for one; each spelling that
-/// collides is told once.
+/// collides is told once, and nothing of what is below it.
 pub fn twins<'a>(sorted: impl IntoIterator<Item = &'a str>) -> Vec<Twins<'a>> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut told = BTreeSet::new();
     let (mut before, mut out) = ("", Vec::new());
+    // How long the part of the path before is that collided: what is below it says nothing new.
+    let mut collided = usize::MAX;
     for (number, new) in sorted.into_iter().enumerate() {
         // sorted: what the path shares with the one before was looked at
         let shared = new.bytes().zip(before.bytes()).take_while(|(a, b)| a == b).count();
         before = new;
+        if shared > collided {
+            continue;
+        }
+        collided = usize::MAX;
         let ends = new.match_indices('/').map(|(at, _)| at).chain([new.len()]);
         for second in ends.filter(|end| *end >= shared).map(|end| &new[..end]) {
             let folded = folded(second);
             let first = *seen.entry(folded.clone()).or_insert(second);
-            if first != second && told.insert(folded) {
-                out.push(Twins { number, first, second });
+            if first != second {
+                if told.insert(folded) {
+                    out.push(Twins { number, first, second });
+                }
+                collided = second.len();
+                break;
             }
         }
     }
@@ -127,5 +137,6 @@ mod tests {
         assert_eq!(of(&["/K/a", "/k/b", "/l"]), ["`/K` and `/k` differ only in case"]);
         assert_eq!(of(&["e\u{301}", "é"]), ["`e\u{301}` and `é` differ only in Unicode form"]);
         assert!(of(&["a/x", "a/y", "b/x"]).is_empty());
+        assert_eq!(of(&["K/a", "K/b", "k/a", "k/b", "l/A", "l/a"]).len(), 2, "a folder tells for all in it");
     }
 }

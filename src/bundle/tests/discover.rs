@@ -114,19 +114,20 @@ fn a_link_past_which_something_may_be_declared_is_an_error_unless_that_is_found_
     dir.write("real/x.yaml", "").write("real/b.md", "").write("hidden/y.yaml", "");
     dir.link(&out("envs"), "envs").link(&out("e.yaml"), "e.yaml").link(&out("agents"), "agents");
     dir.link("real", "same").link("hidden", "left-out").link("gone", "gone").link("host.1", ".#lock");
-    dir.link(&out("envs"), "excluded").link("real/b.md", "b.md");
+    dir.link(&out("envs"), "excluded").link("real/b.md", "b.md").link("gone", "gone.yaml");
     let exclude = vec!["excluded".to_owned(), "hidden".to_owned()];
     let say = |d: &Discover| {
         let (_, diagnostics) = found(&dir, d);
         let line = |d: &crate::diag::Diagnostic| format!("{:?} {}", d.severity, d.place().unwrap().file);
         diagnostics.0.iter().map(line).collect::<Vec<_>>()
     };
-    let all = ["Error agents", "Error e.yaml", "Error envs", "Error gone", "Error left-out", "Note same"];
+    let all =
+        ["Error agents", "Error e.yaml", "Error envs", "Error gone", "Error gone.yaml", "Error left-out", "Note same"];
     assert_eq!(say(&Discover { exclude: exclude.clone(), ..Discover::default() }), all);
     // Where globs name folders, a link elsewhere hides nothing, and one there does, whatever it leads to.
-    let manifests = vec!["envs/*.yaml".to_owned(), "s?me/**".to_owned()];
+    let manifests = vec!["envs/*.yaml".to_owned(), "s?me/**".to_owned(), "gone.*".to_owned()];
     let narrow = Discover { manifests, agents: Vec::new(), exclude, ..Discover::default() };
-    assert_eq!(say(&narrow), ["Error envs", "Error same"]);
+    assert_eq!(say(&narrow), ["Error envs", "Error gone.yaml", "Error same"]);
 }
 
 #[test]
@@ -139,7 +140,8 @@ fn bad_globs_and_rule_lines_are_told() {
     let at = |option: &'static str, i: usize| Some(crate::diag::Location::file(format!("{option}/{i}")));
     let skills = vec!["ok".to_owned(), "{".to_owned()];
     let (_, diagnostics) = dir.open().discover(&Discover { skills, ..Discover::default() }, &at);
-    assert_eq!(diagnostics.0[0].place().unwrap().file.as_ref(), "discover.skills/1");
+    let bad = diagnostics.0.iter().find(|d| d.code.code == "bundle.bad_glob").unwrap();
+    assert_eq!(bad.place().unwrap().file.as_ref(), "discover.skills/1");
 }
 
 #[test]
