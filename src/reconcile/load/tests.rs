@@ -243,5 +243,5 @@ fn lines_of_the_configuration_are_checked() {
     assert_eq!(with("requires: \">=99\"\n"), ["desired.requires checkfu.yaml:4:11"]);
     assert_eq!(with("requires: soon\n"), ["desired.requires_form checkfu.yaml:4:11"]);
     assert_eq!(with("default_target: staging\n"), ["desired.default_target checkfu.yaml:4:17"]);
-    assert_eq!(with("targets: {}\n"), ["desired.default_target checkfu.yaml:4:10"]);
+    assert_eq!(with("targets: {}\n"), ["desired.default_target checkfu.yaml:4:1"]);
 }
