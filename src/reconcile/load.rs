@@ -180,7 +180,7 @@ impl Reading<'_> {
     ) -> BTreeMap<String, Arc<str>> {
         let read = |path: &str| {
             let told = self.project.check_text(path, &self.config.allow_secret_names);
-            let text = (!told.has_errors()).then(|| self.project.read_text(path));
+            let text = if told.has_errors() { None } else { Some(self.project.read_text(path)) };
             (told, text)
         };
         let read: Vec<_> = needs.texts.par_iter().map(|(path, by)| (path, by, read(path))).collect();
