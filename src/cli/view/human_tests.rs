@@ -31,7 +31,7 @@ fn a_plan_with_most_things() {
           live at once for 1 agent: Agent/faq
           used by Agent/support
 
-    Moved live, and stays so:
+    Live is not as the files say, and stays so:
       ≠ held  Agent/faq  by jane at 2026-11-30T09:00:00Z
           description  "Answers" → "Answers questions"  (last applied → live)  agents/faq.md:3:1
       put back with --revert ADDRESS or --revert-all, or write it into the files to keep it

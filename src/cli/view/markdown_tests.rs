@@ -75,7 +75,7 @@ fn a_plan_with_most_things() {
 
     </details>
 
-    <details><summary>Moved live, and stays so</summary>
+    <details><summary>Live is not as the files say, and stays so</summary>
 
     - held `Agent/faq` `description` by `jane` at `2026-11-30T09:00:00Z`
       ```diff

@@ -138,6 +138,7 @@ pub fn plan() -> Plan {
         live: Some(json!("Answers questions")),
         wanted: None,
         conflict: false,
+        owned_again: false,
         actor: Some("jane".to_owned()),
         when: Some("2026-11-30T09:00:00Z".to_owned()),
         break_glass: None,

@@ -102,6 +102,9 @@ fn what_others_add() {
     let change = &plan.actions[0].about.files[0];
     assert_eq!((change.change, change.writer.as_deref()), (FileVerb::Remove, Some("session_1")));
     assert_eq!(plan.notes.kept_memories[&address("MemoryStore/s")], 4);
+    let kept: Vec<_> = plan.notes.kept[&address("MemoryStore/s")].iter().map(|k| k.path.as_str()).collect();
+    assert_eq!(kept, ["/free/x", "/o/x", "/s/x", "/u/x"]);
+    assert_eq!(plan.notes.kept[&address("MemoryStore/s")][0].writer.as_deref(), Some("session_1"));
     assert_eq!(exit_code(&plan), 2);
 }
 
