@@ -55,7 +55,12 @@ impl Read<'_> {
         let prompt = prompt(d);
         let d = &*d;
         let mut spec = d.spec.as_object().cloned().unwrap_or_default();
-        spec.extend(prompt.map(|text| ("instructions".to_owned(), Value::String(text))));
+        if let Some(prompt) = prompt {
+            let part = [(written_at(d), prompt)];
+            built.instructions = places_of(&part);
+            let [(_, prompt)] = part;
+            spec.insert("instructions".to_owned(), Value::String(prompt));
+        }
         match d.address.kind {
             Kind::Agent => self.agent(d, &mut spec, &mut built, found),
             Kind::Skill | Kind::FileTree => self.content(d, &mut spec, &mut built),
@@ -100,9 +105,8 @@ impl Read<'_> {
         match file_of(pointer, part) {
             None => {
                 let text = part.as_str()?.to_owned();
-                // Alone it is where the field is; no document is read again for that.
-                let at = if pointer == "/instructions" { d.place("instructions") } else { None };
-                Some((at.unwrap_or_else(|| d.locate(pointer, false)), text))
+                let at = if pointer == "/instructions" { written_at(d) } else { d.locate(pointer, false) };
+                Some((at, text))
             }
             Some(file) => {
                 let path = paths::resolve(d.file(), file, self.root).ok()?;
@@ -179,6 +183,11 @@ impl Read<'_> {
         spec.insert("contents".to_owned(), Value::Object(contents));
         spec.insert("modes".to_owned(), Value::Array(modes));
     }
+}
+
+/// Where instructions that are one text are: the place of the field; no document is read again for that.
+fn written_at(d: &Document) -> Location {
+    d.place("instructions").unwrap_or_else(|| d.locate("/instructions", false))
 }
 
 /// What stands between two parts of instructions: a blank line.

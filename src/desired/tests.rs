@@ -375,7 +375,8 @@ fn the_parts_of_instructions_know_their_lines() {
     let tools = "tools: [{type: agent_toolset_20260401}]";
     let front = format!("---\nmodel: m\n{tools}\npreamble: [../p.md]\n---\n\nLine one\nLine two\n");
     let yaml_ = "{model: m, instructions: ['quoted', {file: shared/q.md}]}";
-    let files = yaml(&[("Agent", "b", yaml_)]).and("agents/a.md", &front);
+    let alone = "{model: m, instructions: alone}";
+    let files = yaml(&[("Agent", "b", yaml_), ("Agent", "c", alone)]).and("agents/a.md", &front);
     let parts = |address: &str| {
         let wanted = files.wanted(address);
         let part = |p: &crate::desired::TextPart| (p.line, p.lines, p.at.to_string(), p.verbatim);
@@ -385,6 +386,8 @@ fn the_parts_of_instructions_know_their_lines() {
     let quoted = parts("Agent/b");
     assert_eq!((quoted[0].0, quoted[0].1, quoted[0].3), (0, 1, false));
     assert_eq!(quoted[1], (2, 1, "shared/q.md:1:1".into(), true));
+    let alone = parts("Agent/c");
+    assert_eq!(alone.iter().map(|p| (p.0, p.1, p.3)).collect::<Vec<_>>(), [(0, 1, true)]);
 }
 
 #[test]

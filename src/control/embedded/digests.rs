@@ -39,12 +39,12 @@ pub(super) fn full_body(conn: &Conn, r: &Resource, mut body: Object) -> Result<O
 /// Adds what the ids of a body mean.
 pub(super) fn add_refs(conn: &Conn, kind: Kind, body: &Object, refs: &mut Refs) -> Result<()> {
     for r in (def(kind).wire_refs)(body) {
-        if !refs.resources.contains_key(&r.id) {
-            if let Some((owner, address, replaced)) = address_of(conn, &r.id)? {
-                // What was replaced has no address of its own: who refers to it still has to move.
-                let known = if replaced { &mut refs.superseded } else { &mut refs.resources };
-                known.insert(r.id.clone(), (owner, address));
-            }
+        if !refs.resources.contains_key(&r.id)
+            && let Some((owner, address, replaced)) = address_of(conn, &r.id)?
+        {
+            // What was replaced has no address of its own: who refers to it still has to move.
+            let known = if replaced { &mut refs.superseded } else { &mut refs.resources };
+            known.insert(r.id.clone(), (owner, address));
         }
         let Some(wanted) = &r.version else { continue };
         if r.kind == Kind::Skill {

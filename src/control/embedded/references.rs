@@ -54,7 +54,7 @@ fn check(tx: &Tx<'_>, wanted: &WireRef) -> Result<()> {
 pub(super) fn refuse_if_named(tx: &Tx<'_>, r: &Resource) -> Result<()> {
     let acts = tx.context.owner.as_ref().filter(|_| tx.context.break_glass.is_none());
     let any = matches!(r.kind, Kind::Skill | Kind::FileTree | Kind::MemoryStore);
-    if !any && !(r.kind == Kind::Agent && acts.is_some()) {
+    if !(any || r.kind == Kind::Agent && acts.is_some()) {
         return Ok(());
     }
     let mut who = Vec::new();
