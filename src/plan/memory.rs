@@ -90,6 +90,18 @@ fn mode_at(spec: &Value, path: &str) -> Option<Mode> {
     })
 }
 
+/// The mode of a path: that of its field, or else of its prefix.
+fn mode_of(item: &Item<'_>, path: &str) -> Option<Mode> {
+    let named = format!("contents.{path}");
+    if is_unowned(&item.wanted.seeded, &named) {
+        Some(Mode::Seed)
+    } else if is_unowned(&item.wanted.unowned, &named) {
+        Some(Mode::Ignore)
+    } else {
+        mode_at(&item.spec, path)
+    }
+}
+
 fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
     let contents = spec.get("contents").and_then(Value::as_object);
     contents
@@ -146,14 +158,14 @@ pub(super) fn compare(item: &Item<'_>, me: &Owner) -> Option<Memories> {
     Some(out)
 }
 
-/// What is recorded and written where nothing is live yet: all that has a file and is not only observed.
+/// What is recorded and written where nothing is live yet: all that has a file and is neither observed nor ignored.
 pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
     let mut out = Memories::default();
     if item.def.field("contents").is_none() {
         return out;
     }
     for (path, file) in &item.wanted.memories {
-        if mode_at(&item.spec, path) == Some(Mode::Observe) {
+        if matches!(mode_of(item, path), Some(Mode::Observe | Mode::Ignore)) {
             continue;
         }
         out.puts.push(path.clone());
@@ -165,20 +177,12 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
 }
 
 fn decide(item: &Item<'_>, applied_spec: &Value, p: &Path<'_>, out: &mut Memories) {
-    let named = format!("contents.{}", p.at);
-    let mode = if is_unowned(&item.wanted.seeded, &named) {
-        Some(Mode::Seed)
-    } else if is_unowned(&item.wanted.unowned, &named) {
-        Some(Mode::Ignore)
-    } else {
-        mode_at(&item.spec, p.at)
-    };
-    match mode {
+    match mode_of(item, p.at) {
         Some(Mode::Enforce) => enforce(p, out),
         Some(Mode::Upkeep) => upkeep(p, out),
         Some(Mode::Seed) => seed(p, out),
         Some(Mode::Observe) => out.keep(p, p.live.is_some()),
-        Some(Mode::Ignore) => record(p.at, p.wanted.or(p.applied), out),
+        Some(Mode::Ignore) => record(p.at, p.applied, out),
         // No prefix holds it any more. What was only seeded or observed is left; the rest is as in upkeep.
         None => match mode_at(applied_spec, p.at) {
             Some(Mode::Seed | Mode::Observe) => out.keep(p, p.live.is_some()),
