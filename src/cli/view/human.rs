@@ -303,7 +303,7 @@ fn totals(plan: &Plan, out: &mut String) {
     }
     let kept: u32 = notes.kept_memories.values().sum();
     if kept > 0 {
-        tail.push(format!("{} of others kept", count(kept as usize, "memory")));
+        tail.push(format!("{} kept", count(kept as usize, "memory")));
     }
     let retired = plan.actions.iter().filter(|a| words::retires(a)).count();
     let forever = plan.actions.iter().filter(|a| words::irreversible(a)).count();

@@ -120,6 +120,35 @@ fn a_path_taken_by_another_is_kept() {
 }
 
 #[test]
+fn what_is_ignored_is_never_written_until_it_is_owned_again() {
+    let put = |desired: &mut crate::desired::Desired, text: &str, unowned: &[&str]| {
+        desired.put_store("s", &[("/p", "upkeep")], &[("/p/a", text)]);
+        let wanted = desired.resources.get_mut(&address("MemoryStore/s")).unwrap();
+        wanted.unowned = unowned.iter().map(|f| (*f).to_owned()).collect();
+    };
+    for field in ["contents", "contents./p/a"] {
+        let mut desired = project();
+        put(&mut desired, "1", &[field]);
+        let mut world = World::new();
+        let plan = world.plan(&desired);
+        assert_eq!(ids(&plan), ["MemoryStore/s#create"], "{field}");
+        world.apply(&plan);
+        put(&mut desired, "2", &[field]);
+        let plan = world.plan(&desired);
+        assert_eq!((plan.actions.len(), plan.notes.kept.len(), plan.notes.unchanged), (0, 0, 1), "{field}");
+        put(&mut desired, "2", &[]);
+        let mut kept = world.clone();
+        let plan = world.plan(&desired);
+        assert_eq!(written(&plan), ["+/p/a"], "{field}: nobody wrote it");
+        world.apply(&plan);
+        assert_eq!(world.plan(&desired).notes.unchanged, 1);
+        kept.remember("MemoryStore/s", "/p/a", Some("theirs"), Session);
+        let plan = kept.plan(&desired);
+        assert_eq!((written(&plan), plan.notes.kept.len()), (vec![], 1), "{field}: somebody did");
+    }
+}
+
+#[test]
 fn a_seed_is_written_once() {
     let mut desired = project();
     desired.put_store("s", &[("/s", "seed")], &[("/s/a", "1")]);
