@@ -218,7 +218,10 @@ fn kept(plan: &Plan, out: &mut String, left: &mut Left) {
             let row = format!("- {store} {} {who}\n", code(&memory.path));
             left.kept += usize::from(!section.push(&row));
         }
-        left.kept += all.saturating_sub(memories.len());
+        // The plan names no more of them.
+        if all > memories.len() {
+            section.push(&format!("- {store} and {} more\n", all - memories.len()));
+        }
     }
     section.close();
 }
