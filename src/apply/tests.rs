@@ -158,6 +158,7 @@ async fn a_receipt_tells_what_the_plan_holds_and_finds() {
     let mut p = plan(vec![update("a", &[])]);
     let address = p.actions[0].address.clone().unwrap();
     p.held = vec![crate::plan::Held {
+        owned_again: false,
         address: address.clone(),
         field: Some("system".to_owned()),
         applied: None,
@@ -308,7 +309,7 @@ async fn what_this_plan_makes_is_filled_in_from_the_answers() {
     let agent = action("Agent/a", Verb::Create, "agents.create", step, absent, &["Skill/s#create"]);
     let mut p = plan(vec![skill, agent]);
     p.ids.0.insert("Skill/old".into(), "skill_7".into());
-    let fake = Fake::new();
+    let fake = Fake::new().has("Skill/old", "skill_7");
     let receipt = go(&p, &fake, &Files::default().with("skills/s/SKILL.md", "s")).await.unwrap();
     assert_eq!(outcomes(&receipt), ["done", "done"]);
     assert_eq!(receipt.lines[0].made.as_deref(), Some("made-1"));

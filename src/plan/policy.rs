@@ -6,7 +6,7 @@ use crate::desired::{Desired, Wanted};
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveResource};
 use crate::model::config::{AllowRule, Policy};
-use crate::model::op::{ActorKind, Referrer};
+use crate::model::op::{ActorKind, Referrer, Summary};
 use crate::model::{Address, Digest, Kind, kinds};
 use crate::plan::actions::shown_name;
 use crate::plan::compare::{Delta, State};
@@ -59,6 +59,7 @@ pub(super) fn judge(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
     empty(case, out);
     irreplaceable(case, out);
     same_names(case, out);
+    taken_names(case, out);
     sessions(case, actions, out);
     limits(case, actions, out);
     moved_offers(case, out);
@@ -145,6 +146,30 @@ fn same_names(case: &Case<'_>, out: &mut Gathered) {
         out.find(&codes::SAME_NAME, effect, Some(address), message)
             .fix(format!("if it is another one: --allow same-name={address}"))
             .at(delta.item.wanted);
+    }
+}
+
+/// Unique names that another owner, or nobody, has.
+fn taken_names(case: &Case<'_>, out: &mut Gathered) {
+    let by_name: BTreeMap<(Kind, &str), &Summary> =
+        case.live.taken_names.iter().map(|s| ((s.kind, s.name.as_str()), s)).collect();
+    let taking = case.deltas.iter().filter(|d| d.acts() && d.item.def.unique_name && d.sends("name"));
+    for delta in taking.filter(|_| !by_name.is_empty()) {
+        let address = delta.address();
+        let name = shown_name(delta.item);
+        let Some(by) = by_name.get(&(address.kind, name.as_str())) else { continue };
+        let (who, fix) = match (&by.owner, &by.address) {
+            (Some(owner), Some(has)) => {
+                (format!("{owner}:{has}"), "give it another name, or let its owner let it go first")
+            }
+            _ => (
+                format!("{}, which nobody owns,", by.id),
+                "give it another name, or archive that one or give it another name first",
+            ),
+        };
+        let message = format!("{address} would have the name `{name}`, and {who} has it: it is unique in a workspace");
+        out.find(&codes::NAME_TAKEN, Effect::Error, Some(address), message).fix(fix).at =
+            Some(delta.item.place("name"));
     }
 }
 

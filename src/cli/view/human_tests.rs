@@ -31,7 +31,7 @@ fn a_plan_with_most_things() {
           live at once for 1 agent: Agent/faq
           used by Agent/support
 
-    Moved live, and stays so:
+    Live is not as the files say, and stays so:
       ≠ held  Agent/faq  by jane at 2026-11-30T09:00:00Z
           description  "Answers" → "Answers questions"  (last applied → live)  agents/faq.md:3:1
       put back with --revert ADDRESS or --revert-all, or write it into the files to keep it
@@ -130,6 +130,22 @@ fn an_update_of_one_word_shows_three_lines_of_the_prompt() {
 }
 
 #[test]
+fn what_stays_is_told_with_who_wrote_it() {
+    let text = shown(&sample::with_kept(sample::plan(), "kim"));
+    for says in [
+        "≠ held  MemoryStore/notes  owned again; live differs from the file",
+        "(wanted → live)",
+        "MemoryStore/notes  12 memories",
+        "/learned/kim  by kim at 2026-11-30T09:00:00Z",
+        "/learned/old.md  deleted by another",
+        "… 10 more",
+        "12 memories kept",
+    ] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+}
+
+#[test]
 fn nothing_from_a_workspace_reaches_the_terminal_raw() {
     let mut plan = sample::plan();
     let evil = "\u{1b}[2J\u{202e}evil\u{7}\r";
@@ -148,6 +164,7 @@ fn nothing_from_a_workspace_reaches_the_terminal_raw() {
     plan.findings[0].fix = Some(evil.to_owned());
     plan.origin.at = evil.to_owned();
     plan.scope = vec![evil.to_owned()];
+    let plan = sample::with_kept(plan, evil);
     for verbose in [false, true] {
         let text = super::plan(&plan, Options { verbose, unchanged: "" });
         assert!(
