@@ -84,13 +84,24 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
 
 /// The `name` in the front matter of a `SKILL.md`, in NFKC and without blanks around it; none if none can be read.
 pub fn skill_name(content: &str) -> Option<String> {
+    skill_head(content).0
+}
+
+/// The `name`, as [`skill_name`], and the `description`, without blanks around it.
+pub fn skill_head(content: &str) -> (Option<String>, Option<String>) {
+    let there = |text: String| Some(text).filter(|text| !text.is_empty());
+    let name = front_text(content, "name").map(|raw| raw.trim().nfkc().collect());
+    let description = front_text(content, "description").map(|raw| raw.trim().to_owned());
+    (name.and_then(there), description.and_then(there))
+}
+
+/// The text of a field of the front matter, as written.
+fn front_text(content: &str, field: &str) -> Option<String> {
     let start = if content.starts_with(text::BOM) { text::BOM.len_utf8() } else { 0 };
     let front = front::split(content, start).ok()?;
     let index = LineIndex::new("SKILL.md", content);
     let (root, _) = agent::matter(&index, &front.matter, &mut Diagnostics::default())?;
-    let raw = written(&index, root.value("name")?)?;
-    let name: String = raw.trim().nfkc().collect();
-    (!name.is_empty()).then_some(name)
+    written(&index, root.value(field)?)
 }
 
 impl Reader<'_> {

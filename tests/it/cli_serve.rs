@@ -20,7 +20,8 @@ fn start(s: &Sandbox, args: &[&str]) -> (Child, Lines<BufReader<ChildStderr>>, V
         }
         said.push(line);
     }
-    panic!("it ended: {said:?}");
+    let ended = child.wait().unwrap();
+    panic!("{ended}: {said:?}");
 }
 
 /// A server that listens on a port of the kernel's choice, and its URL. What it logs is read and let go of.

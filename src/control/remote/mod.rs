@@ -76,7 +76,7 @@ impl Default for Retry {
             unheard: 2,
             first: Duration::from_millis(100),
             longest: Duration::from_secs(5),
-            patience: Duration::from_secs(60),
+            patience: Duration::from_mins(1),
         }
     }
 }

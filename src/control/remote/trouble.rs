@@ -112,15 +112,18 @@ pub(super) fn tls(message: &str, error: reqwest::Error) -> ControlError {
     out
 }
 
-/// Is one of the causes an error of TLS? Streams wrap it in an error of input and output.
+/// Is one of the causes an error of TLS? Streams wrap it in errors of input and output, whose `source` leaves out
+/// what they wrap.
 fn speaks_of_tls(error: &(dyn Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
-        let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if error.is::<rustls::Error>() || inside.is_some_and(|e| e.is::<rustls::Error>()) {
+        if error.is::<rustls::Error>() {
             return true;
         }
-        next = error.source();
+        next = match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped as &(dyn Error + 'static)),
+            None => error.source(),
+        };
     }
     false
 }

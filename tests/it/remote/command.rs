@@ -142,6 +142,9 @@ fn a_server_that_cannot_be_used_is_told_apart() {
     assert!(run(&s, &token, &["plan"]).code(1).err.contains("insecure"));
     target(&s, &format!("https://{}", server.at), ", ca: none.pem");
     assert!(run(&s, &token, &["plan"]).code(1).err.contains("remote.tls"));
+    // A server that speaks no TLS.
+    target(&s, &format!("https://{}", server.at), "");
+    assert!(run(&s, &token, &["plan"]).code(1).err.contains("remote.tls"));
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     target(&s, &format!("http://{nobody}"), "");
     assert!(run(&s, &token, &["plan"]).code(1).err.contains("remote.unreachable"));

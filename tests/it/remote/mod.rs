@@ -92,7 +92,7 @@ fn remote(at: SocketAddr, token: &Secret) -> Remote {
 /// Either way to a workspace.
 enum Way {
     Embedded(Arc<Embedded>),
-    Remote(Remote),
+    Remote(Box<Remote>),
 }
 
 impl ControlPlane for Way {

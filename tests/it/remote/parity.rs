@@ -125,7 +125,7 @@ fn play(steps: &[Step], over_http: bool) -> Vec<Value> {
     runtime.block_on(async {
         let (ways, server) = if over_http {
             let (at, server) = served(&workspace);
-            let way = |token| Way::Remote(remote(at, token));
+            let way = |token| Way::Remote(Box::new(remote(at, token)));
             ([way(&tester), way(&outsider)], Some(server))
         } else {
             ([(); 2].map(|()| Way::Embedded(Arc::clone(&workspace))), None)

@@ -225,7 +225,10 @@ fn owners() -> Vec<(&'static str, Vec<Step>)> {
                 Apply(plain()),
                 In("other"),
                 Write("checkfu.yaml", config("acme/b")),
-                Write("agents/bot.md", agent("skills: [{skill: 'acme/a:triage', follow: latest}]\n", "Answer.\n")),
+                Write(
+                    "agents/bot.md",
+                    agent("skills: [{skill: 'acme/a:Skill/triage', follow: latest}]\n", "Answer.\n"),
+                ),
                 Apply(plain()),
                 Plan(plain()),
                 In("project"),
