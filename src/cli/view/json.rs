@@ -224,11 +224,11 @@ pub struct RestoreDoc {
     /// The epoch of the backup: plans that name it are refused from now on.
     pub old_epoch: String,
     /// Applies that were open in the backup, and are ended as `interrupted`.
-    pub applies: u64,
+    pub applies: usize,
     /// Stored answers to idempotency keys that were let go of.
-    pub keys: u64,
+    pub keys: usize,
     /// Tokens that are not revoked. What was revoked since the backup was made is among them.
-    pub tokens: u64,
+    pub tokens: usize,
 }
 
 /// `checkfu.files/v1`: the answer of `init` and `new`.
