@@ -84,13 +84,21 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
 
 /// The `name` in the front matter of a `SKILL.md`, in NFKC and without blanks around it; none if none can be read.
 pub fn skill_name(content: &str) -> Option<String> {
+    let name: String = front_text(content, "name")?.trim().nfkc().collect();
+    (!name.is_empty()).then_some(name)
+}
+
+/// The `description` in the front matter of a `SKILL.md`; none if none can be read.
+pub fn skill_description(content: &str) -> Option<String> {
+    front_text(content, "description").map(|text| text.trim().to_owned())
+}
+
+fn front_text(content: &str, field: &str) -> Option<String> {
     let start = if content.starts_with(text::BOM) { text::BOM.len_utf8() } else { 0 };
     let front = front::split(content, start).ok()?;
     let index = LineIndex::new("SKILL.md", content);
     let (root, _) = agent::matter(&index, &front.matter, &mut Diagnostics::default())?;
-    let raw = written(&index, root.value("name")?)?;
-    let name: String = raw.trim().nfkc().collect();
-    (!name.is_empty()).then_some(name)
+    written(&index, root.value(field)?)
 }
 
 impl Reader<'_> {

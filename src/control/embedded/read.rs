@@ -1,10 +1,13 @@
 //! Reads: lists, bodies, versions, memories, the journal.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use crate::control::embedded::error::{Result, invalid, not_found};
-use crate::control::embedded::{Clock, digests, files, memories, memory_versions, snapshot, store_versions, wire};
+use crate::control::embedded::{Clock, digests, files, memories, memory_versions, skills, snapshot, store_versions, wire};
 use crate::model::Kind;
+use crate::model::kinds::def;
 use crate::model::op::{AuditList, GetOf, ListOf, Page, Request, Response, VersionOf, VersionsOf, View, WorkspaceInfo};
 use crate::model::tree::Entry;
 use crate::store::resource::{self, Resource, State};
@@ -26,7 +29,7 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
                 return store_versions::full(conn, &r, &v).map(Response::Body);
             }
             let mut body = version_body(conn, &r, &v)?;
-            body["entries"] = serde_json::json!(entries_of(conn, &r, &v)?);
+            body["entries"] = json!(entries_of(conn, &r, &v)?);
             Ok(Response::Body(body))
         }
         Request::Content(r) | Request::Tree(r) => {
@@ -92,7 +95,21 @@ fn audit(conn: &Conn, r: &AuditList) -> Result<Vec<crate::model::op::Fact>> {
 /// The wire body of a resource as it is now.
 pub(super) fn body_of(conn: &Conn, r: &Resource) -> Result<Value> {
     let body = digests::body(conn, r)?;
-    Ok(wire::rendered(r, Value::Object(body)))
+    answered(conn, r, Value::Object(body))
+}
+
+/// A stored body in full: what planning reads has no need of what is absent, a client of the wire has.
+fn answered(conn: &Conn, r: &Resource, mut body: Value) -> Result<Value> {
+    if let Value::Object(map) = &mut body {
+        let mut newest = BTreeMap::new();
+        for named in (def(r.kind).wire_refs)(map).into_iter().filter(|named| named.kind == Kind::Agent) {
+            if let Some(agent) = resource::get(conn, &named.id)? {
+                newest.insert(named.id, agent.version);
+            }
+        }
+        (def(r.kind).answered)(map, &newest);
+    }
+    Ok(wire::rendered(r, body))
 }
 
 fn list(conn: &Conn, request: &ListOf) -> Result<Page<Value>> {
@@ -135,7 +152,7 @@ fn get(conn: &Conn, request: &GetOf) -> Result<Value> {
     let Some(old) = version::by_number(conn, &r.id, number)? else {
         return Err(not_found(format!("version {number} of {}", r.id)));
     };
-    let mut body = wire::rendered(&r, document::get(conn, old.digest)?);
+    let mut body = answered(conn, &r, document::get(conn, old.digest)?)?;
     body["version"] = number.into();
     body["updated_at"] = old.created_at.into();
     Ok(body)
@@ -193,14 +210,21 @@ pub(super) fn version_body(conn: &Conn, r: &Resource, v: &Version) -> Result<Val
         return store_versions::summary(conn, r, v);
     }
     if r.kind == Kind::Agent {
-        let mut body = wire::rendered(r, document::get(conn, v.digest)?);
+        let mut body = answered(conn, r, document::get(conn, v.digest)?)?;
         body["version"] = v.number.into();
         body["updated_at"] = v.created_at.clone().into();
         return Ok(body);
     }
-    Ok(serde_json::json!({
+    let mut body = json!({
         "id": v.id, "number": v.number, "digest": v.digest, "created_at": v.created_at, "actor": v.actor,
-    }))
+    });
+    if r.kind == Kind::Skill {
+        body["type"] = json!("skill_version");
+        body["skill_id"] = json!(r.id);
+        body["name"] = digests::body(conn, r)?.get("name").cloned().unwrap_or_default();
+        body["description"] = json!(skills::description(conn, v)?);
+    }
+    Ok(body)
 }
 
 fn entries_of(conn: &Conn, r: &Resource, v: &Version) -> Result<Vec<Entry>> {

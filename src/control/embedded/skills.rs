@@ -10,8 +10,9 @@ use crate::diag::codes::control as codes;
 use crate::manifest;
 use crate::model::kinds::Object;
 use crate::model::op::ContentOf;
-use crate::store::document;
 use crate::store::resource::Resource;
+use crate::store::version::Version;
+use crate::store::{Conn, document};
 
 /// The file that makes a folder a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
@@ -42,6 +43,14 @@ pub(super) fn check_name(tx: &Tx<'_>, r: &Resource, content: &ContentOf) -> Resu
             Err(refused(&codes::SKILL_NAME, format!("no `name` can be read from the front matter of its {SKILL_FILE}")))
         }
     }
+}
+
+/// What a version of a skill says that it is for; empty if it says nothing that can be read.
+pub(super) fn description(conn: &Conn, v: &Version) -> Result<String> {
+    let entries = document::entries(conn, v.digest)?;
+    let Some(entry) = entries.iter().find(|e| e.path == SKILL_FILE) else { return Ok(String::new()) };
+    let text = document::blob(conn, entry.sha256)?.and_then(|bytes| String::from_utf8(bytes).ok());
+    Ok(text.and_then(|text| manifest::skill_description(&text)).unwrap_or_default())
 }
 
 /// The text of `SKILL.md`, if it is held and is one.
