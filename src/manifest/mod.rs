@@ -23,7 +23,7 @@ pub mod yaml;
 pub use config::{ConfigDocument, config};
 pub use document::{Document, FieldMode, Form, Mode};
 pub use emit::emit;
-pub use skill::{skill_description, skill_name};
+pub use skill::{skill_head, skill_name};
 pub use suggest::nearest;
 pub use unread::Unread;
 

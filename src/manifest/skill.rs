@@ -84,15 +84,18 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
 
 /// The `name` in the front matter of a `SKILL.md`, in NFKC and without blanks around it; none if none can be read.
 pub fn skill_name(content: &str) -> Option<String> {
-    let name: String = front_text(content, "name")?.trim().nfkc().collect();
-    (!name.is_empty()).then_some(name)
+    skill_head(content).0
 }
 
-/// The `description` in the front matter of a `SKILL.md`; none if none can be read.
-pub fn skill_description(content: &str) -> Option<String> {
-    front_text(content, "description").map(|text| text.trim().to_owned())
+/// The `name`, as [`skill_name`], and the `description`, without blanks around it.
+pub fn skill_head(content: &str) -> (Option<String>, Option<String>) {
+    let there = |text: String| Some(text).filter(|text| !text.is_empty());
+    let name = front_text(content, "name").map(|raw| raw.trim().nfkc().collect());
+    let description = front_text(content, "description").map(|raw| raw.trim().to_owned());
+    (name.and_then(there), description.and_then(there))
 }
 
+/// The text of a field of the front matter, as written.
 fn front_text(content: &str, field: &str) -> Option<String> {
     let start = if content.starts_with(text::BOM) { text::BOM.len_utf8() } else { 0 };
     let front = front::split(content, start).ok()?;

@@ -67,11 +67,16 @@ pub(crate) fn open_of(conn: &Conn, owner: &Owner) -> Result<Option<String>> {
     Ok(statement.query_row([owner], |r| r.get(0)).optional()?)
 }
 
-/// Newest first, without lines.
-pub(crate) fn list(conn: &Conn, owner: Option<&Owner>, limit: u32) -> Result<Vec<ApplyInfo>> {
-    let sql = format!("SELECT {COLUMNS} FROM apply WHERE ?1 IS NULL OR owner = ?1 ORDER BY rowid DESC LIMIT ?2");
+/// Newest first, without lines; those that began before the one with the id `before`.
+pub(crate) fn list(conn: &Conn, owner: Option<&Owner>, before: Option<&str>, limit: u32) -> Result<Vec<ApplyInfo>> {
+    let owned = if owner.is_some() { "owner = ?1" } else { "?1 IS NULL" };
+    let earlier = match before {
+        Some(_) => "rowid < (SELECT rowid FROM apply WHERE id = ?2)",
+        None => "?2 IS NULL",
+    };
+    let sql = format!("SELECT {COLUMNS} FROM apply WHERE {owned} AND {earlier} ORDER BY rowid DESC LIMIT ?3");
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![owner, limit], read)?;
+    let rows = statement.query_map(params![owner, before, limit], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -78,22 +78,35 @@ pub(crate) fn about(conn: &Conn, resource: &str, from: u64) -> Result<Vec<Fact>>
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Facts after a number, oldest first, by resource and by owner.
-pub(crate) fn list(
-    conn: &Conn,
-    resource: Option<&str>,
-    owner: Option<&Owner>,
-    after: u64,
-    limit: u32,
-) -> Result<Vec<Fact>> {
-    let by = match resource {
-        Some(_) => "resource = ?1",
-        None => "?1 IS NULL",
-    };
-    let sql = format!(
-        "SELECT {COLUMNS} FROM fact WHERE {by} AND (?2 IS NULL OR owner = ?2) AND seq > ?3 ORDER BY seq LIMIT ?4"
-    );
+/// Which facts. Moments are in UTC without `Z`.
+#[derive(Debug, Default)]
+pub(crate) struct Which<'a> {
+    pub(crate) resource: Option<&'a str>,
+    pub(crate) owner: Option<&'a Owner>,
+    pub(crate) apply: Option<&'a str>,
+    pub(crate) actor: Option<&'a str>,
+    pub(crate) operation: Option<&'a str>,
+    pub(crate) from: Option<String>,
+    pub(crate) to: Option<String>,
+}
+
+/// Facts after a number, oldest first.
+pub(crate) fn list(conn: &Conn, which: &Which<'_>, after: u64, limit: u32) -> Result<Vec<Fact>> {
+    let Which { resource, owner, apply, actor, operation, from, to } = which;
+    // Only what is asked for is in the text, so that an index is found for it.
+    let rows = [
+        (resource.is_some(), " AND resource = ?3"),
+        (owner.is_some(), " AND owner = ?4"),
+        (apply.is_some(), " AND apply = ?5"),
+        (actor.is_some(), " AND actor = ?6"),
+        (operation.is_some(), " AND operation = ?7"),
+        (from.is_some(), " AND rtrim(at, 'Z') >= ?8"),
+        (to.is_some(), " AND rtrim(at, 'Z') <= ?9"),
+    ];
+    let asked: String = rows.iter().filter(|(asked, _)| *asked).map(|(_, text)| *text).collect();
+    let sql = format!("SELECT {COLUMNS} FROM fact WHERE seq > ?1{asked} AND ?10 ORDER BY seq LIMIT ?2");
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![resource, owner, after, limit], read)?;
+    let rows = statement
+        .query_map(params![after, limit, resource, owner, apply, actor, operation, from, to, true], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

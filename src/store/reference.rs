@@ -32,6 +32,14 @@ pub(crate) fn to(conn: &Conn, id: &str) -> Result<Vec<(String, bool)>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Referrers that name one version of an id, in the order of ids.
+pub(crate) fn to_version(conn: &Conn, id: &str, version: &str) -> Result<Vec<String>> {
+    let mut statement =
+        conn.prepare_cached("SELECT from_id FROM reference WHERE to_id = ?1 AND version = ?2 ORDER BY from_id")?;
+    let rows = statement.query_map([id, version], |r| r.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Notes that a version of an agent names this version of a skill.
 pub(crate) fn name_version(conn: &Conn, version: &str) -> Result<()> {
     conn.prepare_cached("INSERT INTO named_version (version) VALUES (?1) ON CONFLICT DO NOTHING")?

@@ -1,5 +1,7 @@
 //! The rows of resources, and who holds which address, name and place.
 
+use std::collections::BTreeMap;
+
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -202,14 +204,42 @@ pub(crate) fn places(conn: &Conn, agent: &str) -> Result<Vec<(String, String)>> 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Which rows of a kind a list shows. Moments are as [`crate::model::op::ListOf`] has them, in UTC without `Z`.
+#[derive(Debug, Default)]
+pub(crate) struct Shown<'a> {
+    pub(crate) owner: Option<&'a Owner>,
+    /// All of these, as the `metadata` of the body has them.
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) archived: bool,
+    pub(crate) from: Option<String>,
+    pub(crate) to: Option<String>,
+}
+
 /// Rows of a kind after an id, in the order of ids, deleted ones not.
-pub(crate) fn of_kind(conn: &Conn, kind: Kind, after: &str, limit: u32) -> Result<Vec<Resource>> {
-    let mut statement = conn.prepare_cached(concat!(
-        "SELECT ",
-        columns!(),
-        " FROM resource WHERE kind = ?1 AND id > ?2 AND state <> 'deleted' ORDER BY id LIMIT ?3"
-    ))?;
-    let rows = statement.query_map(params![kind, after, limit], read)?;
+pub(crate) fn of_kind(conn: &Conn, kind: Kind, shown: &Shown<'_>, after: &str, limit: u32) -> Result<Vec<Resource>> {
+    // One index each: `resource_kind` and `resource_owned` both give ids in order.
+    let owned = if shown.owner.is_some() { "owner = ?3" } else { "?3 IS NULL" };
+    let labelled = if shown.labels.is_empty() {
+        "?5 IS NOT NULL"
+    } else {
+        "NOT EXISTS (SELECT 1 FROM json_each(?5) w WHERE NOT EXISTS (SELECT 1 FROM document d, \
+         json_each(d.json, '$.metadata') m WHERE d.digest = resource.body AND m.key = w.key AND m.value = w.value))"
+    };
+    let sql = format!(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM resource WHERE {owned} AND kind = ?1 AND id > ?2 AND (state = 'live' OR state = 'archived' AND ?4) \
+             AND {labelled} AND (?6 IS NULL OR rtrim(created_at, 'Z') >= ?6) \
+             AND (?7 IS NULL OR rtrim(created_at, 'Z') <= ?7) ORDER BY id LIMIT ?8"
+        ),
+        owned = owned,
+        labelled = labelled
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let params =
+        params![kind, after, shown.owner, shown.archived, Json(&shown.labels), shown.from, shown.to, limit];
+    let rows = statement.query_map(params, read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

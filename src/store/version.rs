@@ -49,14 +49,30 @@ pub(crate) fn by_number(conn: &Conn, resource: &str, number: u64) -> Result<Opti
     one(conn, "resource = ?1 AND number = ?2", params![resource, number])
 }
 
-/// By id, of any resource: for `skver_…` ids, which are unique.
+/// By id, of any resource: for `skver_…` ids, which are unique. A deleted one too.
 pub(crate) fn by_id(conn: &Conn, id: &str) -> Result<Option<Version>> {
     one(conn, "id = ?1 LIMIT 1", [id])
 }
 
 /// The newest with a content.
 pub(crate) fn by_content(conn: &Conn, resource: &str, digest: Digest) -> Result<Option<Version>> {
-    one(conn, "resource = ?1 AND digest = ?2 ORDER BY number DESC LIMIT 1", params![resource, digest])
+    let rest = "resource = ?1 AND digest = ?2 AND deleted_at IS NULL ORDER BY number DESC LIMIT 1";
+    one(conn, rest, params![resource, digest])
+}
+
+/// Is it deleted? It stays for who names it.
+pub(crate) fn is_deleted(conn: &Conn, v: &Version) -> Result<bool> {
+    let mut statement = conn.prepare_cached(
+        "SELECT 1 FROM version WHERE resource = ?1 AND number = ?2 AND deleted_at IS NOT NULL",
+    )?;
+    Ok(statement.exists(params![v.resource, v.number])?)
+}
+
+/// Deletes one.
+pub(crate) fn delete(conn: &Conn, v: &Version, at: &str) -> Result<()> {
+    conn.prepare_cached("UPDATE version SET deleted_at = ?3 WHERE resource = ?1 AND number = ?2")?
+        .execute(params![v.resource, v.number, at])?;
+    Ok(())
 }
 
 /// Deletes all of a resource.
@@ -65,10 +81,21 @@ pub(crate) fn forget(conn: &Conn, resource: &str) -> Result<()> {
     Ok(())
 }
 
-/// All of a resource, newest first.
-pub(crate) fn all(conn: &Conn, resource: &str) -> Result<Vec<Version>> {
-    let mut statement =
-        conn.prepare_cached(&format!("SELECT {COLUMNS} FROM version WHERE resource = ?1 ORDER BY number DESC"))?;
-    let rows = statement.query_map([resource], read)?;
+/// Those of a resource before a number that are not deleted, newest first.
+pub(crate) fn before(conn: &Conn, resource: &str, number: u64, limit: u32) -> Result<Vec<Version>> {
+    list(conn, "deleted_at IS NULL", resource, number, limit)
+}
+
+/// As [`before`], of those that a version of an agent names: all that a deleted resource has left.
+pub(crate) fn named_before(conn: &Conn, resource: &str, number: u64, limit: u32) -> Result<Vec<Version>> {
+    list(conn, "EXISTS (SELECT 1 FROM named_version n WHERE n.version = version.id)", resource, number, limit)
+}
+
+fn list(conn: &Conn, which: &str, resource: &str, number: u64, limit: u32) -> Result<Vec<Version>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM version WHERE resource = ?1 AND number < ?2 AND {which} ORDER BY number DESC LIMIT ?3"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![resource, number, limit], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

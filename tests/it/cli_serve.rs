@@ -20,7 +20,8 @@ fn start(s: &Sandbox, args: &[&str]) -> (Child, Lines<BufReader<ChildStderr>>, V
         }
         said.push(line);
     }
-    panic!("it ended: {said:?}");
+    let ended = child.wait().unwrap();
+    panic!("{ended}: {said:?}");
 }
 
 fn end(mut child: Child, signal: &str) {

@@ -9,8 +9,9 @@ import sys
 import zipfile
 
 import anthropic
-from anthropic import Anthropic, BadRequestError, ConflictError, NotFoundError
-from anthropic import AuthenticationError, FileNotDownloadableError, PermissionDeniedError
+from anthropic import Anthropic, AuthenticationError, BadRequestError, ConflictError, NotFoundError
+from anthropic import PermissionDeniedError
+from anthropic.types import FileNotDownloadableError
 from harness import Checks, Workspace
 from owned import owned
 

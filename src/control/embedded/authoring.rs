@@ -1,4 +1,4 @@
-//! `authoring.*`: claim, release, transfer, protect, record, policy. They change who owns what and what counts
+//! `authoring.*`: claim, release, hand-over, transfer, protect, record, policy. They change who owns what and what counts
 //! as applied; nothing live. Each raises `authoring.seq`, which is its precondition.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::control::embedded::write::{Effect, Stand, Tx};
 use crate::control::embedded::{digests, update};
 use crate::model::config::Policy;
 use crate::model::kinds::Applied;
-use crate::model::op::{Authoring, Claim, Protect, Record, Response, SetPolicy, Transfer, Written};
+use crate::model::op::{Authoring, Claim, HandOver, Protect, Record, Response, SetPolicy, Transfer, Written};
 use crate::model::{Address, Digest, Owner};
 use crate::store::resource::{self, Resource, State};
 use crate::store::{owner, resource as rows};
@@ -45,22 +45,36 @@ pub(super) fn release(tx: &Tx<'_>, request: &Authoring) -> Result<Effect> {
 
 /// From a named owner to another; also another address of the same owner.
 pub(super) fn transfer(tx: &Tx<'_>, request: &Transfer) -> Result<Effect> {
-    let mut r = at(tx, &request.at)?;
+    let r = at(tx, &request.at)?;
     if r.owner.as_ref() != Some(&request.from) {
         return Err(if r.owner.is_some() { owned_elsewhere(&r) } else { stale(format!("{} has no owner", r.id), 0) });
     }
     if tx.context.owner.as_ref() != Some(&request.from) && !tx.context.admin {
         return Err(owned_elsewhere(&r));
     }
+    give(tx, r, &request.to, &request.address)
+}
+
+/// The acting owner gives it to a named one.
+pub(super) fn hand_over(tx: &Tx<'_>, request: &HandOver) -> Result<Effect> {
+    let r = mine(tx, &request.at)?;
+    if r.owner.as_ref() == Some(&request.to) {
+        return Err(invalid(format!("{} has {} already; a transfer gives it another address", request.to, r.id)));
+    }
+    give(tx, r, &request.to, &request.address)
+}
+
+/// Gives a resource to an owner, at an address there. What it had is free, and noted as left.
+fn give(tx: &Tx<'_>, mut r: Resource, to: &Owner, address: &Address) -> Result<Effect> {
     if r.superseded {
         return Err(conflict("superseded", format!("{} waits to be retired", r.id)));
     }
-    free(tx, &request.to, &request.address, &r)?;
+    free(tx, to, address, &r)?;
     leave(tx, &r)?;
-    r.address = Some(request.address.clone());
-    if request.to != request.from {
-        let applied = as_seen_by(tx, &r, &request.to)?;
-        r.owner = Some(request.to.clone());
+    r.address = Some(address.clone());
+    if r.owner.as_ref() != Some(to) {
+        let applied = as_seen_by(tx, &r, to)?;
+        r.owner = Some(to.clone());
         r.since = tx.fact;
         digests::set_applied(tx.conn, &mut r, &applied)?;
     }

@@ -13,6 +13,7 @@ mod error;
 mod files;
 mod fresh;
 mod integrity;
+mod lists;
 mod memories;
 mod memory;
 mod memory_versions;

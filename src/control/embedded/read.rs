@@ -1,28 +1,28 @@
-//! Reads: lists, bodies, versions, memories, the journal.
+//! Reads: bodies, versions, files, memories, the journal. Which function answers which.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::control::embedded::error::{Result, invalid, not_found};
-use crate::control::embedded::{Clock, digests, files, memories, memory_versions, skills, snapshot, store_versions, wire};
+use crate::control::embedded::error::{Result, invalid, not_found, refused};
+use crate::control::embedded::{
+    Clock, digests, files, lists, memories, memory_versions, skills, snapshot, store_versions, wire,
+};
+use crate::diag::codes::control as codes;
 use crate::model::Kind;
 use crate::model::kinds::def;
-use crate::model::op::{AuditList, GetOf, ListOf, Page, Request, Response, VersionOf, VersionsOf, View, WorkspaceInfo};
+use crate::model::op::{GetOf, Request, Response, TreeFile, VersionOf, View, WorkspaceInfo};
 use crate::model::tree::Entry;
 use crate::store::resource::{self, Resource, State};
 use crate::store::version::{self, Version};
-use crate::store::{self, Conn, Identity, apply, document, fact, reference, token};
-
-/// Most items of a page.
-const PAGE: u32 = 1_000;
+use crate::store::{self, Conn, Identity, apply, document, reference, token};
 
 /// Answers a read.
 pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &Request) -> Result<Response> {
     match request {
-        Request::List(r) => list(conn, r).map(Response::Bodies),
+        Request::List(r) => lists::resources(conn, r).map(Response::Bodies),
         Request::Get(r) => get(conn, r).map(Response::Body),
-        Request::Versions(r) => versions(conn, r).map(Response::Bodies),
+        Request::Versions(r) => lists::versions(conn, r).map(Response::Bodies),
         Request::Version(r) => {
             let (r, v) = one_version(conn, r)?;
             if r.kind == Kind::MemoryStore {
@@ -36,6 +36,7 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
             let (r, v) = one_version(conn, r)?;
             entries_of(conn, &r, &v).map(Response::Entries)
         }
+        Request::TreeFile(r) => tree_file(conn, r).map(Response::Bytes),
         Request::MemoryList(r) => memories::list(conn, r).map(Response::Bodies),
         Request::MemoryGet(r) => memories::get(conn, r).map(Response::Body),
         Request::MemoryVersions(r) => memory_versions::list(conn, r).map(Response::Bodies),
@@ -48,10 +49,7 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
         Request::Bodies(r) => snapshot::bodies(conn, r).map(Response::Loaded),
         Request::Resolve(r) => snapshot::resolve(conn, r).map(Response::Resolved),
         Request::Referrers(r) => snapshot::referrers(conn, r).map(Response::Referrers),
-        Request::ApplyList(r) => {
-            let limit = r.limit.unwrap_or(20).min(PAGE);
-            Ok(Response::Applies(Page { data: apply::list(conn, r.owner.as_ref(), limit)?, next_page: None }))
-        }
+        Request::ApplyList(r) => lists::applies(conn, r).map(Response::Applies),
         Request::ApplyGet(r) => apply_of(conn, &r.id),
         Request::BlobsMissing(r) => {
             let mut missing = Vec::new();
@@ -66,7 +64,7 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
             Some(bytes) => Ok(Response::Bytes(bytes)),
             None => Err(not_found(r.digest)),
         },
-        Request::AuditList(r) => audit(conn, r).map(Response::Audit),
+        Request::AuditList(r) => lists::facts(conn, r).map(Response::Audit),
         Request::Workspace => {
             let Identity { id, epoch, created_at } = store::identity(conn)?;
             Ok(Response::Workspace(WorkspaceInfo { id, epoch, created_at }))
@@ -85,11 +83,6 @@ fn apply_of(conn: &Conn, id: &str) -> Result<Response> {
         }
     }
     Ok(Response::Apply(Box::new(info)))
-}
-
-fn audit(conn: &Conn, r: &AuditList) -> Result<Vec<crate::model::op::Fact>> {
-    let limit = r.limit.unwrap_or(PAGE).min(PAGE);
-    Ok(fact::list(conn, r.resource.as_deref(), r.owner.as_ref(), r.after.unwrap_or(0), limit)?)
 }
 
 /// The wire body of a resource as it is now.
@@ -112,34 +105,6 @@ fn answered(conn: &Conn, r: &Resource, mut body: Value) -> Result<Value> {
     Ok(wire::rendered(r, body))
 }
 
-fn list(conn: &Conn, request: &ListOf) -> Result<Page<Value>> {
-    let limit = request.limit.unwrap_or(20).clamp(1, PAGE) as usize;
-    let mut after = request.page.clone().unwrap_or_default();
-    let mut data = Vec::new();
-    loop {
-        let rows = resource::of_kind(conn, request.kind, &after, PAGE)?;
-        let more = rows.len() == PAGE as usize;
-        for r in rows {
-            if data.len() == limit {
-                return Ok(Page { data, next_page: Some(after) });
-            }
-            after.clone_from(&r.id);
-            let shown = request.include_archived || r.state == State::Live;
-            if !shown || request.owner.as_ref().is_some_and(|o| r.owner.as_ref() != Some(o)) {
-                continue;
-            }
-            let body = body_of(conn, &r)?;
-            let has = |(k, v): (&String, &String)| body["metadata"][k.as_str()] == v.as_str();
-            if request.labels.iter().all(has) {
-                data.push(body);
-            }
-        }
-        if !more {
-            return Ok(Page { data, next_page: None });
-        }
-    }
-}
-
 fn get(conn: &Conn, request: &GetOf) -> Result<Value> {
     let r = match resource::get(conn, &request.id)? {
         Some(r) if r.kind == request.kind && wire::is_readable(&r) => r,
@@ -158,48 +123,30 @@ fn get(conn: &Conn, request: &GetOf) -> Result<Value> {
     Ok(body)
 }
 
-/// Versions, newest first. Of a deleted skill those that a version of an agent names.
-fn versions(conn: &Conn, request: &VersionsOf) -> Result<Page<Value>> {
-    let limit = request.limit.unwrap_or(20).clamp(1, PAGE) as usize;
-    let r = match resource::get(conn, &request.id)? {
-        Some(r) if r.kind == request.kind => r,
-        _ => return Err(not_found(&request.id)),
-    };
-    let before = match request.page.as_deref().map(str::parse::<u64>) {
-        None => u64::MAX,
-        Some(Ok(number)) => number,
-        Some(Err(_)) => return Err(invalid("`page` is no cursor of this list")),
-    };
-    let mut data = Vec::new();
-    let mut last = 0;
-    for v in version::all(conn, &r.id)? {
-        if v.number >= before || (r.state == State::Deleted && !reference::is_named(conn, &v.id)?) {
-            continue;
-        }
-        if data.len() == limit {
-            return Ok(Page { data, next_page: Some(last.to_string()) });
-        }
-        last = v.number;
-        data.push(version_body(conn, &r, &v)?);
-    }
-    if data.is_empty() && r.state == State::Deleted {
-        return Err(not_found(format!("version of {}", request.id)));
-    }
-    Ok(Page { data, next_page: None })
-}
-
-/// One version, with its files.
+/// One version. Deleted ones, and those of a deleted skill, are there for as long as a version of an agent names
+/// them.
 fn one_version(conn: &Conn, request: &VersionOf) -> Result<(Resource, Version)> {
     let r = match resource::get(conn, &request.id)? {
         Some(r) if r.kind == request.kind => r,
         _ => return Err(not_found(&request.id)),
     };
     let found = match request.version.as_str() {
-        "latest" => version::by_number(conn, &r.id, r.number)?,
-        id => version::all(conn, &r.id)?.into_iter().find(|v| v.id == id),
+        "latest" => match &r.content_version {
+            Some(id) if r.kind == Kind::Skill => version::by_id(conn, id)?,
+            _ => version::by_number(conn, &r.id, r.number)?,
+        },
+        id if r.kind == Kind::Skill => version::by_id(conn, id)?.filter(|v| v.resource == r.id),
+        number => match number.parse().ok().filter(|n| i64::try_from(*n).is_ok()) {
+            Some(n) => version::by_number(conn, &r.id, n)?.filter(|v| v.id == number),
+            None => None,
+        },
+    };
+    let there = |v: &Version| -> Result<bool> {
+        let is_gone = r.state == State::Deleted || version::is_deleted(conn, v)?;
+        Ok(!is_gone || reference::is_named(conn, &v.id)?)
     };
     match found {
-        Some(v) if r.state != State::Deleted || reference::is_named(conn, &v.id)? => Ok((r, v)),
+        Some(v) if there(&v)? => Ok((r, v)),
         _ => Err(not_found(format!("version {} of {}", request.version, request.id))),
     }
 }
@@ -219,10 +166,11 @@ pub(super) fn version_body(conn: &Conn, r: &Resource, v: &Version) -> Result<Val
         "id": v.id, "number": v.number, "digest": v.digest, "created_at": v.created_at, "actor": v.actor,
     });
     if r.kind == Kind::Skill {
-        body["type"] = json!("skill_version");
-        body["skill_id"] = json!(r.id);
-        body["name"] = digests::body(conn, r)?.get("name").cloned().unwrap_or_default();
-        body["description"] = json!(skills::description(conn, v)?);
+        let (name, description) = skills::described(conn, v.digest)?;
+        body["type"] = "skill_version".into();
+        body["skill_id"] = r.id.clone().into();
+        body["name"] = name.unwrap_or_default().into();
+        body["description"] = description.unwrap_or_default().into();
     }
     Ok(body)
 }
@@ -232,4 +180,17 @@ fn entries_of(conn: &Conn, r: &Resource, v: &Version) -> Result<Vec<Entry>> {
         Kind::Skill | Kind::FileTree => Ok(document::entries(conn, v.digest)?),
         _ => Ok(Vec::new()),
     }
+}
+
+/// The bytes of one file of an uploaded revision. What is read from Git is never given out here.
+fn tree_file(conn: &Conn, request: &TreeFile) -> Result<Vec<u8>> {
+    let TreeFile { id, version, path } = request;
+    let at = VersionOf { kind: Kind::FileTree, id: id.clone(), version: version.clone() };
+    let (r, v) = one_version(conn, &at)?;
+    if digests::body(conn, &r)?.get("source").is_none_or(|s| s["kind"] != "upload") {
+        return Err(refused(&codes::GIT_TREE, format!("{id} is a tree from Git, whose files are not given out")));
+    }
+    let entry = entries_of(conn, &r, &v)?.into_iter().find(|e| e.path == *path);
+    let bytes = entry.map(|e| document::blob(conn, e.sha256)).transpose()?.flatten();
+    bytes.ok_or_else(|| not_found(format!("file {path:?} in revision {} of {id}", v.number)))
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::control::embedded::error::{Result, conflict, invalid};
 use crate::control::embedded::write::Tx;
-use crate::model::Kind;
 use crate::model::kinds::{Object, WireRef, def};
+use crate::model::{Kind, Owner};
 use crate::store::resource::{Resource, State};
 use crate::store::{reference, resource, version};
 
@@ -39,7 +39,10 @@ fn check(tx: &Tx<'_>, wanted: &WireRef) -> Result<()> {
     }
     let Some(name) = &wanted.version else { return Ok(()) };
     let found = match kind {
-        Kind::Skill => version::by_id(tx.conn, name)?.filter(|v| v.resource == *id),
+        Kind::Skill => match version::by_id(tx.conn, name)?.filter(|v| v.resource == *id) {
+            Some(v) if version::is_deleted(tx.conn, &v)? => None,
+            other => other,
+        },
         _ => match name.parse() {
             Ok(number) => version::by_number(tx.conn, id, number)?,
             Err(_) => None,
@@ -57,15 +60,27 @@ pub(super) fn refuse_if_named(tx: &Tx<'_>, r: &Resource) -> Result<()> {
     if !(any || r.kind == Kind::Agent && acts.is_some()) {
         return Ok(());
     }
+    let from = reference::to(tx.conn, &r.id)?.into_iter().map(|(from, _)| from).collect();
+    let foreign = acts.filter(|_| !any);
+    refuse_if_any(tx, &r.id, from, foreign)
+}
+
+/// Refuses to let one version of a skill go while the current version of an agent names it.
+pub(super) fn refuse_if_version_named(tx: &Tx<'_>, r: &Resource, version: &str) -> Result<()> {
+    refuse_if_any(tx, version, reference::to_version(tx.conn, &r.id, version)?, None)
+}
+
+/// Refuses what these still use; with `but`, those that nobody or this owner has do not count.
+fn refuse_if_any(tx: &Tx<'_>, what: &str, from: Vec<String>, but: Option<&Owner>) -> Result<()> {
     let mut who = Vec::new();
-    for (from, _) in reference::to(tx.conn, &r.id)? {
+    for from in from {
         let Some(referrer) = resource::get(tx.conn, &from)? else { continue };
         if let Some(agent) = &referrer.agent
             && resource::get(tx.conn, agent)?.is_none_or(|a| a.state != State::Live)
         {
             continue;
         }
-        if !any && (referrer.owner.is_none() || referrer.owner.as_ref() == acts) {
+        if but.is_some() && (referrer.owner.is_none() || referrer.owner.as_ref() == but) {
             continue;
         }
         who.push(match (&referrer.owner, &referrer.address) {
@@ -76,7 +91,7 @@ pub(super) fn refuse_if_named(tx: &Tx<'_>, r: &Resource) -> Result<()> {
     if who.is_empty() {
         return Ok(());
     }
-    let mut error = conflict("referenced", format!("{} is used by {}", r.id, who.join(", ")));
+    let mut error = conflict("referenced", format!("{what} is used by {}", who.join(", ")));
     error.details["by"] = who.into();
     Err(error)
 }

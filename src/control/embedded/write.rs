@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::control::embedded::error::{Result, conflict, not_found};
+use crate::control::embedded::error::{Result, conflict, invalid, not_found};
 use crate::control::embedded::{
     EmbeddedOptions, applies, authoring, blobs, contents, create, files, memory, memory_versions, publish, represent,
-    retire, rights, tokens, update, wire,
+    retire, rights, skills, tokens, update, wire,
 };
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
@@ -17,6 +17,10 @@ use crate::store::{self, Conn, apply, fact, memory as memories, owner};
 
 /// How long stored answers are kept at least, in seconds: 24 h.
 const KEPT: i64 = 24 * 60 * 60;
+/// Most characters of an actor's name.
+const ACTOR: usize = 256;
+/// Most characters of a reason for break-glass.
+const REASON: usize = 1_024;
 /// How many stored answers one write lets go of at most. It stores one, so they become fewer.
 const FORGOTTEN_AT_ONCE: u32 = 8;
 
@@ -137,6 +141,7 @@ impl Stand {
             | Request::Protect(_)
             | Request::Record(_) => self.applied,
             Request::Publish(_)
+            | Request::VersionDelete(_)
             | Request::WriteContents(_)
             | Request::MemoryCreate(_)
             | Request::MemoryUpdate(_)
@@ -180,9 +185,24 @@ pub(super) fn request_digest(context: &Context, request: &Request) -> Digest {
 
 /// Carries out a write.
 pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Response> {
+    check_context(tx.context)?;
     check_epoch(tx)?;
     let response = recorded(tx, request, digest)?;
     represent::represent(tx, request, response)
+}
+
+/// Who acts is noted with every write, and why a rule was passed over; both are of bounded length.
+fn check_context(context: &Context) -> Result<()> {
+    if context.actor.chars().count() > ACTOR {
+        return Err(invalid(format!("an actor has at most {ACTOR} characters")));
+    }
+    match &context.break_glass {
+        Some(reason) if reason.trim().is_empty() => Err(invalid("break-glass needs a reason, and it is empty")),
+        Some(reason) if reason.chars().count() > REASON => {
+            Err(invalid(format!("a reason for break-glass has at most {REASON} characters")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A caller that has seen another epoch of the workspace knows nothing of this one.
@@ -242,6 +262,7 @@ fn carry_out(tx: &Tx<'_>, request: &Request) -> Result<Effect> {
         Request::Archive(r) => retire::archive(tx, r),
         Request::Delete(r) => retire::delete(tx, r),
         Request::Publish(r) => publish::publish(tx, r),
+        Request::VersionDelete(r) => skills::delete_version(tx, r),
         Request::WriteContents(r) => contents::write_contents(tx, r),
         Request::MemoryCreate(r) => memory::create(tx, r),
         Request::MemoryUpdate(r) => memory::update(tx, r),
@@ -251,6 +272,7 @@ fn carry_out(tx: &Tx<'_>, request: &Request) -> Result<Effect> {
         Request::FileDelete(r) => files::delete(tx, r),
         Request::Claim(r) => authoring::claim(tx, r),
         Request::Release(r) => authoring::release(tx, r),
+        Request::HandOver(r) => authoring::hand_over(tx, r),
         Request::Transfer(r) => authoring::transfer(tx, r),
         Request::Protect(r) => authoring::protect(tx, r),
         Request::Record(r) => authoring::record(tx, r),
@@ -283,6 +305,7 @@ fn present(tx: &Tx<'_>, request: &Request) -> Result<Option<Resource>> {
         Request::Archive(r) | Request::Delete(r) => &r.at.id,
         Request::Publish(r) => &r.at.id,
         Request::WriteContents(r) => &r.id,
+        Request::VersionDelete(r) => &r.id,
         Request::MemoryVersionRedact(r) => &r.id,
         Request::MemoryCreate(r) => &r.id,
         Request::MemoryUpdate(r) => &r.id,

@@ -256,6 +256,11 @@ fn other(input: &mut Input<'_>, name: &str) -> Option<Request> {
         "audit.list" => Request::AuditList(AuditList {
             resource: input.text("resource"),
             owner: input.parsed("owner"),
+            apply: input.text("apply"),
+            actor: input.text("actor"),
+            operation: input.text("operation"),
+            from: input.text("at[gte]"),
+            to: input.text("at[lte]"),
             after: input.parsed("after"),
             limit: input.parsed("limit"),
         }),

@@ -131,6 +131,11 @@ fn query_of(request: &Request) -> Vec<(String, String)> {
         Request::AuditList(r) => none
             .add("resource", r.resource.as_ref())
             .add("owner", r.owner.as_ref())
+            .add("apply", r.apply.as_ref())
+            .add("actor", r.actor.as_ref())
+            .add("operation", r.operation.as_ref())
+            .add("at[gte]", r.from.as_ref())
+            .add("at[lte]", r.to.as_ref())
             .add("after", r.after)
             .add("limit", r.limit),
         _ => none,

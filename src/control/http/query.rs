@@ -148,6 +148,11 @@ static BLOB: &[Parameter] = &[needed("digest", Form::Digest, "The digest of the 
 static AUDIT: &[Parameter] = &[
     of("resource", Form::Text, "Only about this resource."),
     of("owner", Form::Owner, "Only by this authoring owner."),
+    of("apply", Form::Text, "Only for this Apply."),
+    of("actor", Form::Text, "Only by this actor."),
+    of("operation", Form::Text, "Only of this operation, as `agents.update`."),
+    of("at[gte]", Form::Time, "Only at or after this time."),
+    of("at[lte]", Form::Time, "Only at or before this time."),
     of("after", Form::Number(0, MOST), "Only after this sequence number."),
     LIMIT_WHOLE,
 ];

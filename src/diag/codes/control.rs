@@ -31,6 +31,9 @@ codes! {
     SKILL_NAME = "content.skill_name", Error, "the SKILL.md does not name this skill",
         "A skill is named by the `name` in the front matter of its SKILL.md, and the name never changes.",
         "Write the skill's name into the front matter, or publish the files as a skill of their own.";
+    ONLY_VERSION = "content.only_version", Error, "a skill keeps at least one version",
+        "The version that is to be deleted is the only one that the skill has.",
+        "Publish another version first, or delete the skill.";
     GIT_TREE = "file_tree.git_unsupported", Error, "this target cannot apply a tree from Git yet",
         "The embedded workspace has no connection to a Git provider.",
         "Use a target that has, or an `upload` source.";

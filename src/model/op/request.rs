@@ -583,6 +583,16 @@ pub struct AuditList {
     pub resource: Option<String>,
     /// Only by this owner.
     pub owner: Option<Owner>,
+    /// Only for this Apply.
+    pub apply: Option<String>,
+    /// Only by this actor.
+    pub actor: Option<String>,
+    /// Only of this operation (`agents.update`).
+    pub operation: Option<String>,
+    /// Only at or after this time (RFC 3339).
+    pub from: Option<String>,
+    /// Only at or before this time (RFC 3339).
+    pub to: Option<String>,
     /// After this sequence number.
     pub after: Option<u64>,
     /// Default and most 1,000.

@@ -285,6 +285,11 @@ impl Made {
             Request::AuditList(AuditList {
                 resource: self.opt(self.text.clone()),
                 owner: self.opt(self.owner.clone()),
+                apply: self.opt(self.text.clone()),
+                actor: self.opt(self.text.clone()),
+                operation: self.opt(self.text.clone()),
+                from: self.opt(self.time()),
+                to: self.opt(self.time()),
                 after: self.opt(9),
                 limit,
             }),

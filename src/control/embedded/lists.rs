@@ -1,0 +1,120 @@
+//! Pages of resources, of their versions, of applies and of facts: each is read from an index, and no more than it.
+
+use serde_json::Value;
+
+use crate::control::embedded::error::{Result, invalid, not_found};
+use crate::control::embedded::{paging, read, wire};
+use crate::model::Kind;
+use crate::model::op::{ApplyInfo, ApplyList, AuditList, Fact, ListOf, ListView, Page, VersionsOf};
+use crate::store::resource::{self, Resource, Shown, State};
+use crate::store::{Conn, apply, fact, version};
+
+/// Most items of a page of our own lists, and of skills and their versions.
+const OURS: u32 = 1_000;
+/// Most items of a page of the other lists.
+const WIRE: u32 = 100;
+/// What an item of a list with `view: summary` has.
+const SUMMARY: [&str; 7] = ["id", "type", "version", "created_at", "updated_at", "archived_at", "authoring"];
+
+/// `KIND.list`: in the order in which they were made.
+pub(super) fn resources(conn: &Conn, request: &ListOf) -> Result<Page<Value>> {
+    let most = match request.kind {
+        Kind::Agent | Kind::Environment | Kind::MemoryStore => WIRE,
+        Kind::FileTree | Kind::FileTreeMount | Kind::MemoryMount | Kind::Skill => OURS,
+    };
+    let limit = paging::limit(request.limit, 20, most)?;
+    let after = request.page.as_deref().map(paging::key).transpose()?.unwrap_or_default();
+    let shown = Shown {
+        owner: request.owner.as_ref(),
+        labels: request.labels.clone(),
+        archived: request.include_archived,
+        from: request.created_from.as_deref().map(|at| paging::moment("created_at[gte]", at)).transpose()?,
+        to: request.created_to.as_deref().map(|at| paging::moment("created_at[lte]", at)).transpose()?,
+    };
+    let found = resource::of_kind(conn, request.kind, &shown, &after, limit + 1)?;
+    page(found, limit, |r| r.id.clone(), |r| match request.view {
+        ListView::Full => read::body_of(conn, &r),
+        ListView::Summary => Ok(summary(&r)),
+    })
+}
+
+/// A resource without its body: what the workspace says of it, and digests.
+fn summary(r: &Resource) -> Value {
+    let mut out = wire::rendered(r, Value::Null);
+    if let Value::Object(map) = &mut out {
+        map.retain(|key, _| SUMMARY.contains(&key.as_str()));
+    }
+    out["name"] = r.name.clone().into();
+    out["body_digest"] = serde_json::json!(r.body);
+    out["live_digest"] = serde_json::json!(r.live_digest);
+    out["applied_digest"] = serde_json::json!(r.applied_digest);
+    out["content"] = serde_json::json!(r.content);
+    out
+}
+
+/// Versions, newest first. Of a deleted skill those that a version of an agent names.
+pub(super) fn versions(conn: &Conn, request: &VersionsOf) -> Result<Page<Value>> {
+    let limit = paging::limit(request.limit, 20, if request.kind == Kind::Skill { OURS } else { WIRE })?;
+    let r = match resource::get(conn, &request.id)? {
+        Some(r) if r.kind == request.kind => r,
+        _ => return Err(not_found(&request.id)),
+    };
+    let before = match request.page.as_deref().map(paging::key).transpose()? {
+        None => i64::MAX.unsigned_abs(),
+        Some(key) => key.parse().ok().filter(|n| i64::try_from(*n).is_ok()).ok_or_else(paging::no_cursor)?,
+    };
+    let found = if r.state == State::Deleted {
+        version::named_before(conn, &r.id, before, limit + 1)?
+    } else {
+        version::before(conn, &r.id, before, limit + 1)?
+    };
+    if found.is_empty() && r.state == State::Deleted {
+        return Err(not_found(format!("version of {}", request.id)));
+    }
+    page(found, limit, |v| v.number.to_string(), |v| read::version_body(conn, &r, &v))
+}
+
+/// `applies.list`: newest first.
+pub(super) fn applies(conn: &Conn, request: &ApplyList) -> Result<Page<ApplyInfo>> {
+    let limit = paging::limit(request.limit, 20, OURS)?;
+    let before = request.page.as_deref().map(paging::key).transpose()?;
+    if let Some(id) = &before
+        && apply::state(conn, id)?.is_none()
+    {
+        return Err(paging::no_cursor());
+    }
+    let found = apply::list(conn, request.owner.as_ref(), before.as_deref(), limit + 1)?;
+    page(found, limit, |a| a.id.clone(), Ok)
+}
+
+/// `audit.list`: oldest first.
+pub(super) fn facts(conn: &Conn, request: &AuditList) -> Result<Vec<Fact>> {
+    let limit = paging::limit(request.limit, OURS, OURS)?;
+    let which = fact::Which {
+        resource: request.resource.as_deref(),
+        owner: request.owner.as_ref(),
+        apply: request.apply.as_deref(),
+        actor: request.actor.as_deref(),
+        operation: request.operation.as_deref(),
+        from: request.from.as_deref().map(|at| paging::moment("at[gte]", at)).transpose()?,
+        to: request.to.as_deref().map(|at| paging::moment("at[lte]", at)).transpose()?,
+    };
+    let after = request.after.unwrap_or(0);
+    if i64::try_from(after).is_err() {
+        return Err(invalid("`after` is beyond any sequence number"));
+    }
+    Ok(fact::list(conn, &which, after, limit)?)
+}
+
+/// The first `limit` of what was found, and a cursor after the last of them if more was.
+fn page<R, T>(
+    mut found: Vec<R>,
+    limit: u32,
+    key: impl Fn(&R) -> String,
+    shown: impl Fn(R) -> Result<T>,
+) -> Result<Page<T>> {
+    let more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let next_page = found.last().filter(|_| more).map(|last| paging::cursor(&key(last)));
+    Ok(Page { data: found.into_iter().map(shown).collect::<Result<_>>()?, next_page })
+}
