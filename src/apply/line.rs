@@ -113,12 +113,12 @@ impl End {
 
 /// Does the error say that the plan's view of the resource is no longer true?
 fn has_moved(error: &ControlError) -> bool {
-    use crate::diag::codes::control::{ARCHIVED, OWNER_REQUIRED};
+    use crate::diag::codes::control::{ARCHIVED, ENVIRONMENT_ARCHIVED, OWNER_REQUIRED};
     match error.kind {
         // A key that was used for another request, or an Apply that was ended, says nothing about the resource.
         ErrorKind::Conflict => !error.code.starts_with("idempotency.") && !error.code.starts_with("apply."),
         ErrorKind::NotFound => true,
-        _ => [ARCHIVED.code, OWNER_REQUIRED.code].contains(&error.code),
+        _ => [ARCHIVED.code, ENVIRONMENT_ARCHIVED.code, OWNER_REQUIRED.code].contains(&error.code),
     }
 }
 

@@ -91,9 +91,12 @@ pub enum Command {
     Explain(Explain),
     /// Serve a workspace over HTTP, until Ctrl-C or SIGTERM
     Serve(Serve),
-    /// Make, list and revoke tokens of a workspace that is served
-    #[command(subcommand)]
+    /// Make, list and end the tokens of a workspace that is served
     Token(Token),
+    /// Copy a workspace into one file, also while it is served
+    Backup(Backup),
+    /// Put a backup in the place of a workspace
+    Restore(Restore),
     /// Look for what could be wrong with this setup
     Doctor,
     /// Print a completion script
@@ -262,57 +265,104 @@ pub struct Serve {
 }
 
 /// `token`
+#[derive(Debug, Args)]
+pub struct Token {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: TokenWhat,
+}
+
+/// What can be done with tokens.
 #[derive(Debug, Subcommand)]
-pub enum Token {
-    /// Make a token; its secret is shown this once
+pub enum TokenWhat {
+    /// Make a token; its secret is printed this once
     Create(TokenCreate),
-    /// List tokens, revoked ones too
-    List(TokenList),
-    /// Revoke a token, at once and for good
+    /// List tokens, without their secrets
+    List(TokenDb),
+    /// End a token, from the next request on
     Revoke(TokenRevoke),
+}
+
+/// Which workspace.
+#[derive(Debug, Args)]
+pub struct TokenDb {
+    /// The workspace's database [default: the target of checkfu.yaml, where a server needs an admin token]
+    #[arg(long, value_name = "FILE", conflicts_with = "target")]
+    pub db: Option<PathBuf>,
 }
 
 /// `token create`
 #[derive(Debug, Args)]
 pub struct TokenCreate {
-    /// The workspace's database; made if it is not there
-    #[arg(long, value_name = "FILE")]
-    pub db: PathBuf,
-    /// What its holder may do: read, plan, apply or admin, each of which holds the ones before
-    #[arg(long, value_name = "SCOPE", value_parser = token_scope)]
-    pub scope: crate::model::op::Scope,
-    /// Owners that it may act as: acme/support, acme/* or *
-    #[arg(long = "owner", value_name = "PATTERN")]
+    /// What the audit calls its holder, 1 to 64 characters
+    pub name: String,
+    /// What it may do
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    pub scope: ScopeArg,
+    /// An owner that it may act as: acme/support, 'acme/*' or '*'; needed for the scope apply
+    #[arg(long = "owner", value_name = "OWNER", required_if_eq("scope", "apply"))]
     pub owners: Vec<String>,
-    /// What the audit calls its holder [default: scope and owners]
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// When it ends, as in 2027-01-31T00:00:00Z [default: when it is revoked]
-    #[arg(long, value_name = "TIME")]
+    /// Its holder is an agent's session
+    #[arg(long)]
+    pub session: bool,
+    /// When it ends: after a time as 30d or 12h, or with the beginning of a date, in UTC [default: when it is revoked]
+    #[arg(long, value_name = "TIME|DATE")]
     pub expires: Option<String>,
+    /// Which workspace.
+    #[command(flatten)]
+    pub db: TokenDb,
 }
 
-/// `token list`
-#[derive(Debug, Args)]
-pub struct TokenList {
-    /// The workspace's database
-    #[arg(long, value_name = "FILE")]
-    pub db: PathBuf,
+/// A scope, each with all that the one before has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScopeArg {
+    /// Read.
+    Read,
+    /// Plan.
+    Plan,
+    /// Write as its owners.
+    Apply,
+    /// Tokens, break-glass.
+    Admin,
 }
 
 /// `token revoke`
 #[derive(Debug, Args)]
 pub struct TokenRevoke {
+    /// Its id, or its name
+    #[arg(value_name = "ID|NAME")]
+    pub token: String,
+    /// Which workspace.
+    #[command(flatten)]
+    pub db: TokenDb,
+}
+
+/// `backup`
+#[derive(Debug, Args)]
+pub struct Backup {
     /// The workspace's database
     #[arg(long, value_name = "FILE")]
     pub db: PathBuf,
-    /// Its id, as `token list` tells it
-    #[arg(value_name = "TOKEN")]
-    pub id: String,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    pub out: PathBuf,
+    /// Replace OUT, where it is a workspace that nobody has open
+    #[arg(long)]
+    pub force: bool,
 }
 
-fn token_scope(text: &str) -> Result<crate::model::op::Scope, String> {
-    serde_json::from_value(text.into()).map_err(|_| "one of read, plan, apply, admin".to_owned())
+/// `restore`
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// The workspace's database
+    #[arg(long, value_name = "FILE")]
+    pub db: PathBuf,
+    /// The backup
+    #[arg(value_name = "FROM")]
+    pub from: PathBuf,
+    /// Replace the workspace that is there, where nobody has it open
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// `schema`

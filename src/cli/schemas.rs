@@ -45,7 +45,7 @@ pub fn all() -> Vec<Row> {
     let kind = |kind: &Kind| row(kind.as_str(), format!("a manifest of kind {kind}"), Of::Kind(*kind));
     let manifest = row("Manifest", "a manifest of any kind".to_owned(), Of::Manifest);
     let document = |(name, about, schema): Document| row(name, about.to_owned(), Of::Document(schema));
-    let documents: [Document; 12] = [
+    let documents: [Document; 14] = [
         ("Config", "checkfu.yaml", || schema_for!(Config)),
         ("Plan", "plan --json, plan -o FILE", || schema_for!(Plan)),
         ("Receipt", "apply --json, destroy --json", || schema_for!(Receipt)),
@@ -53,10 +53,12 @@ pub fn all() -> Vec<Row> {
         ("Resources", "get --json", || schema_for!(json::ResourcesDoc)),
         ("Applies", "history --json", || schema_for!(json::AppliesDoc)),
         ("Apply", "show APPLY --json", || schema_for!(json::ApplyDoc)),
-        ("Files", "init --json, new --json", || schema_for!(json::FilesDoc)),
-        ("Checks", "doctor --json", || schema_for!(json::ChecksDoc)),
         ("Token", "token create --json", || schema_for!(json::TokenDoc)),
         ("Tokens", "token list --json, token revoke --json", || schema_for!(json::TokensDoc)),
+        ("Backup", "backup --json", || schema_for!(json::BackupDoc)),
+        ("Restore", "restore --json", || schema_for!(json::RestoreDoc)),
+        ("Files", "init --json, new --json", || schema_for!(json::FilesDoc)),
+        ("Checks", "doctor --json", || schema_for!(json::ChecksDoc)),
         ("Explain", "explain --json", || schema_for!(json::ExplainDoc)),
     ];
     Kind::ALL.iter().map(kind).chain([manifest]).chain(documents.into_iter().map(document)).collect()

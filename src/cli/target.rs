@@ -170,7 +170,7 @@ fn without_secrets(url: &str) -> String {
 }
 
 /// A wait is told: nothing else shows that the command has not stopped.
-fn options(printer: &Arc<Printer>) -> EmbeddedOptions {
+pub(super) fn options(printer: &Arc<Printer>) -> EmbeddedOptions {
     let printer = Arc::clone(printer);
     let options = EmbeddedOptions::default();
     let seconds = options.busy_timeout.as_secs();

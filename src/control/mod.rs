@@ -8,6 +8,7 @@ use crate::model::op::{Context, Request, Response};
 pub mod embedded;
 #[cfg(feature = "failpoints")]
 pub mod failpoint;
+mod fields;
 pub mod http;
 pub mod remote;
 

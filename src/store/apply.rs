@@ -45,6 +45,12 @@ pub(crate) fn end(conn: &Conn, id: &str, outcome: &str, at: &str) -> Result<()> 
     Ok(())
 }
 
+/// Ends every one that is open; answers how many.
+pub(crate) fn end_all(conn: &Conn, outcome: &str, at: &str) -> Result<u64> {
+    let sql = "UPDATE apply SET ended_at = ?2, outcome = ?1 WHERE ended_at IS NULL";
+    Ok(conn.execute(sql, [outcome, at])? as u64)
+}
+
 /// Owner of an Apply, and whether it has ended.
 pub(crate) fn state(conn: &Conn, id: &str) -> Result<Option<(Owner, bool)>> {
     let mut statement = conn.prepare_cached("SELECT owner, ended_at IS NOT NULL FROM apply WHERE id = ?1")?;

@@ -106,7 +106,7 @@ pub(crate) fn list(conn: &Conn, which: &Which<'_>, after: u64, limit: u32) -> Re
     let asked: String = rows.iter().filter(|(asked, _)| *asked).map(|(_, text)| *text).collect();
     let sql = format!("SELECT {COLUMNS} FROM fact WHERE seq > ?1{asked} AND ?10 ORDER BY seq LIMIT ?2");
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement
-        .query_map(params![after, limit, resource, owner, apply, actor, operation, from, to, true], read)?;
+    let rows =
+        statement.query_map(params![after, limit, resource, owner, apply, actor, operation, from, to, true], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -38,6 +38,11 @@ pub(crate) fn forget(conn: &Conn, before: &str, most: u32) -> Result<()> {
     Ok(())
 }
 
+/// Lets go of all answers; says how many.
+pub(crate) fn forget_all(conn: &Conn) -> Result<u64> {
+    Ok(conn.execute("DELETE FROM idempotency", [])? as u64)
+}
+
 /// Stores an answer.
 pub(crate) fn put(conn: &Conn, scope: &str, key: &str, stored: &Stored, at: &str) -> Result<()> {
     conn.prepare_cached(

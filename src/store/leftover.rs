@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use crate::store::open::BESIDE;
+
 const PREFIX: &str = ".workspace-";
 const SUFFIX: &str = ".tmp";
 /// How often a name is tried anew after another process took the file away.
@@ -44,7 +46,7 @@ fn remove(path: &Path) -> io::Result<()> {
     if file.try_lock().is_err() {
         return Ok(());
     }
-    for suffix in ["-wal", "-shm", "-journal"] {
+    for suffix in BESIDE {
         let mut beside = path.as_os_str().to_owned();
         beside.push(suffix);
         drop(fs::remove_file(PathBuf::from(beside)));

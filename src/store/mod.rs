@@ -2,6 +2,7 @@
 //! No rule of the product is here; those are in `control::embedded`.
 
 pub(crate) mod apply;
+mod backup;
 pub(crate) mod document;
 mod error;
 pub(crate) mod fact;
@@ -20,8 +21,9 @@ mod sql;
 pub(crate) mod token;
 pub(crate) mod version;
 
+pub(crate) use backup::Copied;
 pub use error::{StoreError, Trouble};
-pub(crate) use open::{Database, Identity, New, empty, identity};
+pub(crate) use open::{Database, Identity, New, empty, identity, set_epoch};
 pub(crate) use patience::Patience;
 
 /// A connection. Rules pass it on and never write SQL.

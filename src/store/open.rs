@@ -42,6 +42,9 @@ pub(crate) struct Database {
     access: Access,
 }
 
+/// What SQLite keeps beside a database, by the ends of the names.
+pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
 /// How the file may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Access {
@@ -65,15 +68,7 @@ impl Database {
     /// Opens an existing file; `None` if there is none. One that may not be written can be read;
     /// [`Database::is_read_only`] says so.
     pub(crate) fn open(path: &Path, patience: Patience) -> Result<Option<(Self, Identity)>, StoreError> {
-        let cannot = |e| StoreError::io(format!("{} cannot be opened", path.display()), e);
-        match fs::metadata(path) {
-            Ok(found) => check_kinds(&found, path).map_err(|e| e.at(path))?,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(cannot(e)),
-        }
-        let file = File::open(path).map_err(cannot)?;
-        check_header(file, path).map_err(|e| e.at(path))?;
-        let mut database = Self { path: path.to_owned(), patience, access: Access::Write };
+        let Some(mut database) = Self::found(path, patience)? else { return Ok(None) };
         // A file that may not be written is not tried: SQLite would leave files beside it.
         let written = match fs::OpenOptions::new().write(true).open(path) {
             Ok(_) => database.prepare(),
@@ -88,6 +83,38 @@ impl Database {
             prepared => prepared,
         };
         Ok(Some((database, identity.map_err(|e| e.at(path))?)))
+    }
+
+    /// A file that looks like a workspace; `None` if there is none.
+    fn found(path: &Path, patience: Patience) -> Result<Option<Self>, StoreError> {
+        let cannot = |e| StoreError::io(format!("{} cannot be opened", path.display()), e);
+        match fs::metadata(path) {
+            Ok(found) => check_kinds(&found, path).map_err(|e| e.at(path))?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(cannot(e)),
+        }
+        let file = File::open(path).map_err(cannot)?;
+        check_header(file, path).map_err(|e| e.at(path))?;
+        Ok(Some(Self { path: path.to_owned(), patience, access: Access::Write }))
+    }
+
+    /// Opens an existing file to copy it, whatever its schema; `None` if there is none. It stays as it is.
+    pub(crate) fn open_as_it_is(path: &Path, patience: Patience) -> Result<Option<Self>, StoreError> {
+        let Some(mut database) = Self::found(path, patience)? else { return Ok(None) };
+        // With a log beside it SQLite has to be able to write, or somebody who can has it open.
+        if fs::OpenOptions::new().write(true).open(path).is_err() || database.looks_at().is_err() {
+            database.access = Access::to_read(path).map_err(|e| e.at(path))?;
+        }
+        Ok(Some(database))
+    }
+
+    fn looks_at(&self) -> Result<(), StoreError> {
+        self.patience.wait(|| Ok(self.reader()?.query_row("PRAGMA schema_version", [], |_| Ok(()))?))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Opens a file, or makes it when there is none.
@@ -121,6 +148,8 @@ impl Database {
         self.patience.wait(|| {
             let mut conn = self.writer()?;
             migrate::migrate(&mut conn)?;
+            // A backup that is opened in its place, and what a killed restore left, have no log yet.
+            conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
             identity(&conn)
         })
     }
@@ -195,6 +224,12 @@ pub(crate) fn identity(conn: &Connection) -> Result<Identity, StoreError> {
     Ok(conn.query_row("SELECT id, epoch, created_at FROM workspace", [], row)?)
 }
 
+/// Makes it another epoch of the workspace.
+pub(crate) fn set_epoch(conn: &Connection, epoch: &str) -> Result<(), StoreError> {
+    conn.execute("UPDATE workspace SET epoch = ?1", [epoch])?;
+    Ok(())
+}
+
 impl Access {
     /// Of a file that may not be written. SQLite reads a write-ahead log where the index of it is there too; without
     /// either nobody has the file open, and all there is is in it.
@@ -237,12 +272,12 @@ fn immutable(path: &Path) -> PathBuf {
 }
 
 /// Refuses what would be waited on, or is no file at all: the workspace, and what SQLite keeps beside it.
-fn check_kinds(found: &fs::Metadata, path: &Path) -> Result<(), StoreError> {
+pub(super) fn check_kinds(found: &fs::Metadata, path: &Path) -> Result<(), StoreError> {
     if !found.is_file() {
         let what = if found.is_dir() { "this is a folder" } else { "this is no regular file" };
         return Err(StoreError::new(Trouble::NotADatabase, what));
     }
-    for suffix in ["-wal", "-shm", "-journal"] {
+    for suffix in BESIDE {
         let side = beside(path, suffix);
         if fs::symlink_metadata(&side).is_ok_and(|m| !m.is_file()) {
             let what = format!("{} beside it is no regular file", side.display());
@@ -253,7 +288,7 @@ fn check_kinds(found: &fs::Metadata, path: &Path) -> Result<(), StoreError> {
 }
 
 /// Refuses what is no whole workspace before SQLite touches it.
-fn check_header(mut file: File, path: &Path) -> Result<(), StoreError> {
+pub(super) fn check_header(mut file: File, path: &Path) -> Result<(), StoreError> {
     let unreadable = |e| StoreError::io("it cannot be read", e);
     let length = file.metadata().map_err(unreadable)?.len();
     let mut header = Vec::with_capacity(100);
@@ -289,7 +324,7 @@ fn check_header(mut file: File, path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -322,7 +357,7 @@ pub(crate) fn empty(new: &New) -> Result<(Connection, Identity), StoreError> {
     Ok((conn, Identity { id: new.id.clone(), epoch: new.epoch.clone(), created_at: new.at.clone() }))
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(p) if !p.as_os_str().is_empty() => p,
         _ => Path::new("."),

@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_wait_is_told_once_and_ends() {
-        let (patience, told) = patience(Duration::from_secs(3_600));
+        let (patience, told) = patience(Duration::from_hours(1));
         let mut left = 3;
         let mut attempt = || {
             left -= 1;

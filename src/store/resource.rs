@@ -237,8 +237,7 @@ pub(crate) fn of_kind(conn: &Conn, kind: Kind, shown: &Shown<'_>, after: &str, l
         labelled = labelled
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let params =
-        params![kind, after, shown.owner, shown.archived, Json(&shown.labels), shown.from, shown.to, limit];
+    let params = params![kind, after, shown.owner, shown.archived, Json(&shown.labels), shown.from, shown.to, limit];
     let rows = statement.query_map(params, read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -62,9 +62,8 @@ pub(crate) fn by_content(conn: &Conn, resource: &str, digest: Digest) -> Result<
 
 /// Is it deleted? It stays for who names it.
 pub(crate) fn is_deleted(conn: &Conn, v: &Version) -> Result<bool> {
-    let mut statement = conn.prepare_cached(
-        "SELECT 1 FROM version WHERE resource = ?1 AND number = ?2 AND deleted_at IS NOT NULL",
-    )?;
+    let mut statement =
+        conn.prepare_cached("SELECT 1 FROM version WHERE resource = ?1 AND number = ?2 AND deleted_at IS NOT NULL")?;
     Ok(statement.exists(params![v.resource, v.number])?)
 }
 

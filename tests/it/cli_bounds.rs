@@ -63,8 +63,8 @@ fn an_argument_that_is_too_long_is_echoed_in_part() {
                 continue;
             }
             let ran = s.run(&[args, form].concat());
-            assert!(ran.code == 1 && ran.out.len() + ran.err.len() < 20_000, "{:.60?} {form:?}", args);
-            assert!(ran.out.contains("bytes left out") || ran.err.contains("bytes left out"), "{:.60?}", args);
+            assert!(ran.code == 1 && ran.out.len() + ran.err.len() < 20_000, "{args:.60?} {form:?}");
+            assert!(ran.out.contains("bytes left out") || ran.err.contains("bytes left out"), "{args:.60?}");
         }
     }
 }

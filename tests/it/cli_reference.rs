@@ -10,7 +10,7 @@ pub(crate) fn reference(command: &Command) -> String {
     command.build();
     let mut out = "# Command line\n\nMade from the code; `checkfu COMMAND --help` says the same.\n".to_owned();
     for sub in command.get_subcommands().filter(|c| c.get_name() != "help") {
-        section(&mut out, "", sub);
+        section(&mut out, sub, "");
     }
     let _ = write!(out, "\n## Options of every command\n\n");
     options(&mut out, command.get_arguments().filter(|a| a.is_global_set()));
@@ -20,22 +20,19 @@ pub(crate) fn reference(command: &Command) -> String {
     out
 }
 
-fn section(out: &mut String, above: &str, command: &Command) {
-    let name = format!("{above}{}", command.get_name());
-    if command.has_subcommands() {
-        for sub in command.get_subcommands().filter(|c| c.get_name() != "help") {
-            section(out, &format!("{name} "), sub);
-        }
-        return;
-    }
+fn section(out: &mut String, command: &Command, above: &str) {
+    let title = format!("{above}{}", command.get_name());
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").trim();
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let _ = write!(out, "\n## {name}\n\n{about}.\n\n```\n{usage}\n```\n");
+    let _ = write!(out, "\n## {title}\n\n{about}.\n\n```\n{usage}\n```\n");
     let own: Vec<&Arg> = command.get_arguments().filter(|a| !a.is_global_set() && a.get_id() != "help").collect();
     if !own.is_empty() {
         out.push('\n');
         options(out, own.into_iter());
+    }
+    for sub in command.get_subcommands().filter(|c| c.get_name() != "help") {
+        section(out, sub, &format!("{title} "));
     }
 }
 

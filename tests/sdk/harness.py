@@ -117,5 +117,5 @@ class Workspace:
     def token(self, name, scope, *owners):
         """The secret of a new token."""
         owned = [word for owner in owners for word in ("--owner", owner)]
-        made = self.run("token", "create", "--db", str(self.database), "--name", name, "--scope", scope, *owned)
+        made = self.run("token", "create", name, "--db", str(self.database), "--scope", scope, *owned)
         return made["secret"]

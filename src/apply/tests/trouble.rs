@@ -119,6 +119,7 @@ async fn what_was_deleted_archived_or_given_up_since_is_stale() {
     for (kind, code, outcome) in [
         (ErrorKind::NotFound, codes::control::NOT_FOUND.code, "stale"),
         (ErrorKind::Invalid, codes::control::ARCHIVED.code, "stale"),
+        (ErrorKind::Invalid, codes::control::ENVIRONMENT_ARCHIVED.code, "stale"),
         (ErrorKind::Permission, codes::control::OWNER_REQUIRED.code, "stale"),
         (ErrorKind::Conflict, codes::control::CONFLICT.code, "stale"),
         (ErrorKind::Conflict, codes::control::KEY_REUSED.code, "failed"),

@@ -9,6 +9,7 @@ use crate::cli::failure::Ran;
 use crate::cli::view::Printer;
 
 pub mod apply;
+pub mod backup;
 pub mod completions;
 pub mod destroy;
 pub mod doctor;
@@ -19,6 +20,7 @@ pub mod init;
 pub mod new;
 pub mod next;
 pub mod plan;
+pub mod restore;
 pub mod schema;
 pub mod serve;
 pub mod show;
@@ -53,7 +55,9 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::History(args) => history::run(run, &args),
         Command::Show(args) => show::run(run, &args),
         Command::Serve(args) => serve::run(run, &args),
-        Command::Token(args) => token::run(run, &args),
+        Command::Token(args) => token::run(run, args),
+        Command::Backup(args) => backup::run(run, &args),
+        Command::Restore(args) => restore::run(run, &args),
         Command::Doctor => doctor::run(run),
     }
 }

@@ -442,7 +442,7 @@ mod tests {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             char::from(b'a' + u8::try_from(seed >> 24).unwrap() % 26)
         };
-        (0..n).map(|_| format!("{}\n", letter())).collect()
+        (0..n).flat_map(|_| [letter(), '\n']).collect()
     }
 
     #[test]

@@ -165,24 +165,66 @@ pub struct ApplyDoc {
     pub apply: ApplyInfo,
 }
 
-/// `checkfu.token/v1`: the answer of `token create`.
+/// `checkfu.token/v1`: the answer of `token create`. It holds the secret, this once.
 #[derive(Clone, Serialize, JsonSchema)]
 pub struct TokenDoc {
     /// `checkfu.token/v1`.
     pub format: &'static str,
     /// The token.
     pub token: TokenInfo,
-    /// What its holder sends; the workspace keeps a hash of it alone.
+    /// `cfu_…`, what is sent as `Authorization: Bearer` or `x-api-key`.
     pub secret: String,
 }
 
-/// `checkfu.tokens/v1`: the answer of `token list` and `token revoke`.
+impl std::fmt::Debug for TokenDoc {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TokenDoc({:?})", self.token)
+    }
+}
+
+/// `checkfu.tokens/v1`: the answer of `token list`, and of `token revoke` with the one that was ended.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TokensDoc {
     /// `checkfu.tokens/v1`.
     pub format: &'static str,
-    /// The tokens, without their secrets.
+    /// Oldest first.
     pub tokens: Vec<TokenInfo>,
+}
+
+/// `checkfu.backup/v1`: the answer of `backup`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct BackupDoc {
+    /// `checkfu.backup/v1`.
+    pub format: &'static str,
+    /// The file that was written.
+    pub file: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Id of the workspace.
+    pub workspace: String,
+    /// Its epoch.
+    pub epoch: String,
+}
+
+/// `checkfu.restore/v1`: the answer of `restore`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RestoreDoc {
+    /// `checkfu.restore/v1`.
+    pub format: &'static str,
+    /// The database that was written.
+    pub file: String,
+    /// Id of the workspace.
+    pub workspace: String,
+    /// Its new epoch.
+    pub epoch: String,
+    /// The epoch of the backup: plans that name it are refused from now on.
+    pub old_epoch: String,
+    /// Applies that were open in the backup, and are ended as `interrupted`.
+    pub applies: u64,
+    /// Stored answers to idempotency keys that were let go of.
+    pub keys: u64,
+    /// Tokens that are not revoked. What was revoked since the backup was made is among them.
+    pub tokens: u64,
 }
 
 /// `checkfu.files/v1`: the answer of `init` and `new`.

@@ -43,12 +43,12 @@ pub fn applies(applies: &[ApplyInfo]) -> String {
     fit(head, applies.iter().map(row), rest)
 }
 
-/// Tokens.
-pub fn tokens(tokens: &[TokenInfo]) -> String {
+/// Tokens, as they stand at a time.
+pub fn tokens(tokens: &[TokenInfo], now: jiff::Timestamp) -> String {
     let titles = tables::TOKENS.map(str::to_lowercase);
     let head = head(&titles.each_ref().map(String::as_str));
     let row = |t: &TokenInfo| {
-        let cells = tables::token_cells(t).map(|c| if c.is_empty() { c } else { cell(&c) });
+        let cells = tables::token_cells(t, now).map(|c| if c.is_empty() { c } else { cell(&c) });
         format!("| {} |\n", cells.join(" | "))
     };
     fit(head, tokens.iter().map(row), |left| format!("{left} more. `checkfu token list` shows all."))
@@ -197,6 +197,15 @@ mod tests {
         ");
         is_table(&checks(&[CheckDoc { fix: Some(EVIL.to_owned()), ..check("warning", EVIL) }]));
         assert!(checks(&vec![check("bad", &"é".repeat(1 << 20)); 100]).len() <= BUDGET);
+    }
+
+    #[test]
+    fn tokens_are_a_table_whatever_they_are_named() {
+        let now = "2026-11-30T00:00:00Z".parse().unwrap();
+        let token = TokenInfo { name: EVIL.to_owned(), ..sample::token() };
+        is_table(&tokens(std::slice::from_ref(&token), now));
+        let text = tokens(&vec![token; 5_000], now);
+        assert!(text.len() <= BUDGET && text.contains(" more. `checkfu token list`"), "{}", text.len());
     }
 
     #[test]

@@ -196,6 +196,20 @@ pub fn receipt() -> Receipt {
     }
 }
 
+/// A token of a session.
+pub fn token() -> crate::model::op::TokenInfo {
+    crate::model::op::TokenInfo {
+        id: "tok_1".to_owned(),
+        name: "ci".to_owned(),
+        scope: crate::model::op::Scope::Apply,
+        owners: vec!["acme/*".to_owned(), "beta/x".to_owned()],
+        actor_kind: crate::model::op::ActorKind::Session,
+        created_at: "2026-11-29T09:00:01.5Z".to_owned(),
+        expires_at: None,
+        revoked_at: None,
+    }
+}
+
 /// An apply that is not whole, from a commit with changes that were not committed.
 pub fn apply() -> crate::model::op::ApplyInfo {
     let source = crate::model::op::Source {

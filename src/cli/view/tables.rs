@@ -10,7 +10,7 @@ use crate::cli::view::style;
 use crate::cli::view::text::line;
 use crate::diag::bounded;
 use crate::model::Kind;
-use crate::model::op::{ApplyInfo, TokenInfo};
+use crate::model::op::{ActorKind, ApplyInfo, Scope, TokenInfo};
 
 /// A table without lines, as wide as its content.
 fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -61,22 +61,37 @@ pub fn applies(applies: &[ApplyInfo]) -> String {
 }
 
 /// What is told of a token.
-pub const TOKENS: [&str; 6] = ["TOKEN", "NAME", "SCOPE", "OWNERS", "MADE", "HOLDS"];
+pub const TOKENS: [&str; 7] = ["TOKEN", "NAME", "SCOPE", "OWNERS", "MADE", "ENDS", "STATE"];
 
-/// A token, under [`TOKENS`].
-pub fn token_cells(t: &TokenInfo) -> [String; 6] {
-    let holds = match (&t.revoked_at, &t.expires_at) {
-        (Some(at), _) => format!("revoked {}", seconds(at)),
-        (None, Some(at)) => format!("until {}", seconds(at)),
-        (None, None) => "until revoked".to_owned(),
+/// A token, under [`TOKENS`], as it stands at a time.
+pub fn token_cells(t: &TokenInfo, now: jiff::Timestamp) -> [String; 7] {
+    let scope = match t.scope {
+        Scope::Read => "read",
+        Scope::Plan => "plan",
+        Scope::Apply => "apply",
+        Scope::Admin => "admin",
     };
-    let scope = serde_json::to_value(t.scope).unwrap_or_default().as_str().unwrap_or_default().to_owned();
-    [t.id.clone(), bounded(&t.name).into_owned(), scope, t.owners.join(" "), seconds(&t.created_at), holds]
+    let is_over = t.expires_at.as_ref().is_some_and(|end| end.parse::<jiff::Timestamp>().map_or(true, |e| e <= now));
+    let state = match (&t.revoked_at, is_over, t.actor_kind) {
+        (Some(_), _, _) => "revoked",
+        (None, true, _) => "expired",
+        (None, false, ActorKind::Session) => "valid, session",
+        (None, false, ActorKind::Api) => "valid",
+    };
+    [
+        t.id.clone(),
+        bounded(&t.name).into_owned(),
+        scope.to_owned(),
+        t.owners.join(", "),
+        seconds(&t.created_at),
+        t.expires_at.as_deref().map(seconds).unwrap_or_default(),
+        state.to_owned(),
+    ]
 }
 
-/// Tokens.
-pub fn tokens(tokens: &[TokenInfo]) -> String {
-    table(&TOKENS, tokens.iter().map(|t| token_cells(t).to_vec()))
+/// Tokens, as they stand at a time.
+pub fn tokens(tokens: &[TokenInfo], now: jiff::Timestamp) -> String {
+    table(&TOKENS, tokens.iter().map(|t| token_cells(t, now).to_vec()))
 }
 
 /// A time to the second, which is what people compare; anything else stays as it is.
@@ -126,6 +141,20 @@ mod tests {
     APPLY    BEGAN                 OUTCOME  DONE  ACTOR  OWNER  COMMIT
     apply_1  2026-11-30T09:00:01Z  partial  0     jane   a/b    0123456789ab + uncommitted
     ");
+    }
+
+    #[test]
+    fn tokens_say_whether_they_hold() {
+        let token = crate::cli::view::sample::token();
+        let late = TokenInfo { expires_at: Some("2026-11-30T00:00:00Z".to_owned()), ..token.clone() };
+        let gone = TokenInfo { revoked_at: Some(token.created_at.clone()), ..late.clone() };
+        let now = "2026-11-30T00:00:00Z".parse().unwrap();
+        insta::assert_snapshot!(tokens(&[token, late, gone], now), @r"
+        TOKEN  NAME  SCOPE  OWNERS          MADE                  ENDS                  STATE
+        tok_1  ci    apply  acme/*, beta/x  2026-11-29T09:00:01Z                        valid, session
+        tok_1  ci    apply  acme/*, beta/x  2026-11-29T09:00:01Z  2026-11-30T00:00:00Z  expired
+        tok_1  ci    apply  acme/*, beta/x  2026-11-29T09:00:01Z  2026-11-30T00:00:00Z  revoked
+        ");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::{Code, codes::control as codes};
+use crate::model::Kind;
 use crate::store::resource::Resource;
 use crate::store::{StoreError, Trouble};
 
@@ -70,9 +71,10 @@ pub(super) fn owner_required(message: impl Into<String>) -> ControlError {
     ControlError::new(ErrorKind::Permission, codes::OWNER_REQUIRED.code, message)
 }
 
-/// `resource.archived`.
+/// `resource.archived`; of an environment `environment.archived`.
 pub(super) fn archived(r: &Resource) -> ControlError {
-    refused(&codes::ARCHIVED, format!("{} is archived and takes no change", r.id))
+    let code = if r.kind == Kind::Environment { &codes::ENVIRONMENT_ARCHIVED } else { &codes::ARCHIVED };
+    refused(code, format!("{} is archived and takes no change", r.id))
 }
 
 #[cfg(test)]

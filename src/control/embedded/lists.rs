@@ -32,10 +32,15 @@ pub(super) fn resources(conn: &Conn, request: &ListOf) -> Result<Page<Value>> {
         to: request.created_to.as_deref().map(|at| paging::moment("created_at[lte]", at)).transpose()?,
     };
     let found = resource::of_kind(conn, request.kind, &shown, &after, limit + 1)?;
-    page(found, limit, |r| r.id.clone(), |r| match request.view {
-        ListView::Full => read::body_of(conn, &r),
-        ListView::Summary => Ok(summary(&r)),
-    })
+    page(
+        found,
+        limit,
+        |r| r.id.clone(),
+        |r| match request.view {
+            ListView::Full => read::body_of(conn, &r),
+            ListView::Summary => Ok(summary(&r)),
+        },
+    )
 }
 
 /// A resource without its body: what the workspace says of it, and digests.

@@ -5,6 +5,7 @@
 
 mod applies;
 mod authoring;
+mod backup;
 mod blobs;
 mod contents;
 mod create;
@@ -37,6 +38,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use backup::{BackedUp, Restored, backup, restore};
 pub use fresh::OnFirstWrite;
 
 use std::path::Path;

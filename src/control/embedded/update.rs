@@ -91,6 +91,9 @@ fn refuse_immutable(kind: Kind, before: &Value, after: &Value, fields: &[String]
     let fixed = |name: &&str| def(kind).field(name).is_some_and(|f| f.change == Change::Replace);
     let named = fields.iter().map(String::as_str).find(fixed);
     match named.or_else(|| (def(kind).replaces)(before, after).into_iter().next()) {
+        Some(_) if kind == Kind::Environment => {
+            Err(refused(&codes::CONFIG_TYPE, "`config.type` of an environment cannot change"))
+        }
         Some(name) => Err(refused(&codes::IMMUTABLE, format!("`{name}` of a {kind} cannot change"))),
         None => Ok(()),
     }

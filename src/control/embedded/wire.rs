@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::control::embedded::error::{Result, invalid, refused};
+use crate::control::fields;
 use crate::diag::codes::control as codes;
 use crate::model::Kind;
 use crate::model::kinds::{Object, def};
@@ -108,8 +109,7 @@ pub(super) fn merged(kind: Kind, old: &Object, change: &Object) -> Result<Object
             _ => set(&mut out, key, value.clone()),
         }
     }
-    check(kind, &out)?;
-    Ok(out)
+    checked(kind, out)
 }
 
 /// Null and empty lists clear; so does an empty text where the wire says so.
@@ -141,19 +141,20 @@ fn merge_metadata(kind: Kind, out: &mut Object, change: &Value) -> Result<()> {
                     // An environment takes an empty text for "delete"; the others keep it.
                     Value::String(s) if s.is_empty() && kind == Kind::Environment => drop(all.remove(key)),
                     Value::String(_) => drop(all.insert(key.clone(), value.clone())),
-                    _ => return Err(invalid(format!("metadata `{key}` must be a text"))),
+                    _ => return Err(refused(&codes::METADATA, format!("metadata `{key}` must be a text"))),
                 }
             }
         }
-        _ => return Err(invalid("metadata must be an object of texts")),
+        _ => return Err(refused(&codes::METADATA, "metadata must be an object of texts")),
     }
     if all.len() > 16 {
-        return Err(invalid(format!("metadata holds at most 16 pairs, not {}", all.len())));
+        return Err(refused(&codes::METADATA, format!("metadata holds at most 16 pairs, not {}", all.len())));
     }
     for (key, value) in &all {
         let long = value.as_str().is_some_and(|v| v.chars().count() > 512);
         if key.is_empty() || key.chars().count() > 64 || long {
-            return Err(invalid(format!("metadata `{key}`: a key has 1 to 64 characters, a value at most 512")));
+            let message = format!("metadata `{key}`: a key has 1 to 64 characters, a value at most 512");
+            return Err(refused(&codes::METADATA, message));
         }
     }
     if !all.is_empty() {
@@ -206,12 +207,24 @@ fn merge_deep(old: &Value, new: &Value) -> Value {
 
 /// Nested omitted fields keep; the type cannot change.
 fn config_of(old: Option<&Value>, new: &Value) -> Result<Value> {
-    let Some(old) = old else { return Ok(new.clone()) };
+    let cloud = json!({"type": "cloud"});
+    let Some(old) = old else { return Ok(merge_deep(&cloud, new)) };
     let ty = |v: &Value| v.get("type").and_then(Value::as_str).map(str::to_owned);
     if ty(new).is_some_and(|t| ty(old) != Some(t)) {
-        return Err(refused(&codes::IMMUTABLE, "`config.type` of an environment cannot change"));
+        return Err(refused(&codes::CONFIG_TYPE, "`config.type` of an environment cannot change"));
     }
     Ok(merge_deep(old, new))
+}
+
+/// Whatever is stored is a whole body that the kind takes, however it came to be.
+fn checked(kind: Kind, body: Object) -> Result<Object> {
+    check(kind, &body)?;
+    let body = Value::Object(body);
+    let wrong = fields::of_whole(kind, &body);
+    match body {
+        Value::Object(body) if wrong.is_empty() => Ok(body),
+        _ => Err(fields::invalid(&wrong)),
+    }
 }
 
 fn check(kind: Kind, body: &Object) -> Result<()> {

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use percent_encoding::percent_decode_str;
+use serde_json::Value;
 
+use crate::control::fields;
 use crate::control::http::body::{
     ArchiveBody, AuthoringOf, ContentsBody, EndBody, Hex, MemoryCreateBody, MemoryUpdateBody, NoBody, PolicyBody,
     PublishBody,
 };
-use crate::control::http::fields::checked;
 use crate::control::http::input::Input;
 use crate::control::http::query::kind_of;
 use crate::control::http::{Body, DecodeError, Incoming};
 use crate::model::Kind;
+use crate::model::kinds::Object;
 use crate::model::op::{
     ApplyEnd, ApplyList, AuditList, BlobGet, BlobPut, ClaimOf, Create, Expect, FileList, GetId, GetOf, IdList, ListOf,
     MemoryCreate, MemoryDelete, MemoryList, MemoryOf, MemoryUpdate, MemoryVersionOf, MemoryVersions, OwnerOf, Publish,
@@ -117,6 +119,18 @@ fn update(input: &mut Input<'_>, kind: Kind) -> Option<Update> {
     }
     let body = checked(input, kind, true, body);
     Some(Update { kind, at: Expect { id: input.path("id"), version }, body, applied })
+}
+
+/// Notes every field of a body that is wrong. Gives the body back.
+fn checked(input: &mut Input<'_>, kind: Kind, update: bool, body: Object) -> Object {
+    let value = Value::Object(body);
+    for (field, problem) in fields::of_sent(kind, update, &value) {
+        input.wrong(field, problem);
+    }
+    match value {
+        Value::Object(body) => body,
+        _ => Object::new(),
+    }
 }
 
 fn list(input: &mut Input<'_>, kind: Kind) -> ListOf {

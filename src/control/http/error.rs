@@ -19,7 +19,13 @@ const SPECIAL: &[(&str, u16, &str)] = &[
 ];
 
 /// Codes for which the wire has a word of its own.
-const WORDS: &[(&str, &str)] = &[("file.expired", "file_expired"), ("file.not_downloadable", "file_not_downloadable")];
+const WORDS: &[(&str, &str)] = &[
+    ("environment.archived", "environment_archived"),
+    ("environment.config_type", "invalid_config_type_change"),
+    ("file.expired", "file_expired"),
+    ("file.not_downloadable", "file_not_downloadable"),
+    ("validation.metadata", "invalid_metadata"),
+];
 
 /// Details that the wire has beside `details` too.
 const BESIDE: [&str; 2] = ["conflicting_memory_id", "conflicting_path"];

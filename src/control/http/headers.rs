@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-use crate::control::http::input::invalid;
+use crate::control::fields::invalid;
 use crate::control::http::{
     ACTION, API_VERSION, APPLY, BETA, BREAK_GLASS, DecodeError, EPOCH, KEY, OWNER, PREFER, VERSION,
 };

@@ -2,12 +2,11 @@
 //! them gathered into one error.
 
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::control::fields::invalid;
 use crate::control::http::query::{Form, MOST, Parameter, parameters};
 use crate::control::http::{Body, DecodeError, Incoming};
-use crate::control::{ControlError, ErrorKind};
-use crate::diag::codes::control as codes;
 use crate::model::kinds::Object;
 
 /// Most of a wrong value that is shown, in characters.
@@ -167,13 +166,6 @@ impl<'a> Input<'a> {
             _ => Err(invalid(&self.wrong)),
         }
     }
-}
-
-/// `validation.invalid` with the fields and what is wrong with each.
-pub(super) fn invalid(wrong: &[(String, String)]) -> ControlError {
-    let message: Vec<String> = wrong.iter().map(|(field, problem)| format!("`{field}`: {problem}")).collect();
-    let fields: Vec<Value> = wrong.iter().map(|(field, problem)| json!({"field": field, "problem": problem})).collect();
-    ControlError::new(ErrorKind::Invalid, codes::INVALID.code, message.join("; ")).details(json!({"fields": fields}))
 }
 
 fn joined(at: &str, path: &str) -> String {

@@ -13,7 +13,6 @@ pub mod body;
 mod decode;
 mod encode;
 mod error;
-mod fields;
 mod headers;
 pub mod input;
 pub mod query;

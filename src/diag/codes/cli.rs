@@ -17,7 +17,7 @@ codes! {
         "The question whether to apply was not answered with yes",
         "Run the command again when the plan is right; nothing was written";
     EXISTS = "cli.exists", Error, "The file is there already",
-        "`init` and `new` never overwrite anything",
+        "`init` and `new` never overwrite anything, `backup` and `restore` nothing without `--force`",
         "Choose another name or folder, or remove the file first";
     NAME = "cli.name", Error, "This cannot be a name",
         "Names are lower-case letters, digits and single hyphens, at most 64; owners are up to four parts joined by /",

@@ -7,6 +7,9 @@ codes! {
     INVALID = "validation.invalid", Error, "the workspace does not take this request",
         "A field is missing, of the wrong type, over its limit, or names something that cannot be used here.",
         "Correct what the message names.";
+    METADATA = "validation.metadata", Error, "these labels cannot be set",
+        "A resource has at most 16 labels; a key has 1 to 64 characters, a value at most 512.",
+        "Shorten or leave out the label that the message names.";
     IMMUTABLE = "validation.immutable", Error, "this field cannot change",
         "The workspace sets it when the resource is made.",
         "Make a new resource; `plan` does so with a `replace`.";
@@ -19,6 +22,12 @@ codes! {
     ARCHIVED = "resource.archived", Error, "the resource is archived",
         "An archived resource can be read and takes no change.",
         "Make a new one; a plan made now does so where the address is still wanted.";
+    ENVIRONMENT_ARCHIVED = "environment.archived", Error, "the environment is archived",
+        "An archived environment can be read and takes no change.",
+        "Make a new one; a plan made now does so where the address is still wanted.";
+    CONFIG_TYPE = "environment.config_type", Error, "the type of an environment cannot change",
+        "Whether work runs in the cloud or on machines of your own is set when the environment is made.",
+        "Make a new environment; `plan` does so with a `replace`.";
     CONTENT_MISSING = "content.missing", Error, "the workspace does not hold these bytes",
         "Versions name file bodies by digest; the bodies are stored before the version is.",
         "Send the bodies that the message names, then try again.";

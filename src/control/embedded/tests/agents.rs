@@ -33,7 +33,12 @@ fn every_change_makes_the_next_version_and_no_change_makes_none() {
 fn omitted_keeps_null_clears_metadata_merges() {
     let ws = Ws::new();
     let id = ws.agent(None, "support").id;
-    change(&ws, &id, 1, json!({"metadata": {"a": "1", "b": "2"}, "description": "d", "tools": [{"type": "x"}]}));
+    change(
+        &ws,
+        &id,
+        1,
+        json!({"metadata": {"a": "1", "b": "2"}, "description": "d", "tools": [{"type": "agent_toolset_20260401"}]}),
+    );
     change(&ws, &id, 2, json!({"metadata": {"a": null, "c": ""}, "description": null, "tools": []}));
     let body = ws.get(Kind::Agent, &id);
     assert_eq!(body["metadata"], json!({"b": "2", "c": ""}));
@@ -165,7 +170,7 @@ fn environments_hold_their_names_and_merge_config() {
     assert_eq!(now["config"]["packages"], json!({"type": "packages", "pip": ["a"], "apt": []}));
     assert_eq!((&now["config"]["type"], &now["description"]), (&json!("cloud"), &json!("")));
     let fixed = change(2, json!({"config": {"type": "self_hosted"}})).unwrap_err();
-    assert_eq!(fixed.code, "validation.immutable");
+    assert_eq!(fixed.code, "environment.config_type");
     ws.written(&anyone(), retire(Kind::Environment, at(&made.id, 2)));
     ws.written(&anyone(), create(Kind::Environment, body("e"), None));
 }

@@ -54,7 +54,9 @@ fn what_a_version_must_be() {
     let many = (0..1_025).map(|n| Entry { path: format!("{n:04}"), ..good.entries[0].clone() }).collect::<Vec<_>>();
     assert_eq!(refuse(ContentOf { digest: FileSet::digest_of(&many), entries: many }), "content.limit");
     assert_eq!(ws.written(&anyone(), publish(Kind::FileTree, &id, 1, good)).made.as_deref(), Some("1"));
-    let git = object(json!({"name": "g", "source": {"kind": "git", "provider": "github"}}));
+    let git = object(
+        json!({"name": "g", "source": {"kind": "git", "repository": "a/b", "ref": "main", "connection_id": "conn_1"}}),
+    );
     assert_eq!(ws.refused(&anyone(), create(Kind::FileTree, git, None)).code, "file_tree.git_unsupported");
     let bare = object(json!({"name": "s"}));
     assert_eq!(ws.refused(&anyone(), create(Kind::Skill, bare, None)).code, "validation.invalid");

@@ -2,15 +2,18 @@
 
 mod agents;
 mod authoring;
+mod bodies;
 mod crash;
 mod every_operation;
 mod files;
 mod idempotency;
+mod lists;
 mod memories;
 mod memory_versions;
 mod mounts;
 mod one_memory;
 mod represent;
+mod skill_versions;
 mod snapshot;
 mod store;
 mod throughput;

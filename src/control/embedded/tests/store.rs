@@ -202,7 +202,7 @@ fn all_agents() -> ListOf {
         created_from: None,
         created_to: None,
         page: None,
-        limit: Some(1_000),
+        limit: Some(100),
     }
 }
 
