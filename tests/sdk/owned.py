@@ -84,7 +84,7 @@ def owned(check, workspace, client):
     check.equal("nothing changed", agents.retrieve(agent.id).version, 1)
 
     writer = client.with_options(
-        api_key=workspace.token("writer", "apply"), default_headers={"Checkfu-Break-Glass": WHY}
+        api_key=workspace.token("writer", "apply", "other/*"), default_headers={"Checkfu-Break-Glass": WHY}
     )
     check.refused(
         "break-glass needs admin", PermissionDeniedError, lambda: writer.beta.agents.update(agent.id, system="x")
