@@ -254,18 +254,19 @@ async fn an_answer_has_a_most() {
 async fn no_more_at_once_than_asked_for() {
     let stub = Stub::saying((0..6).map(|_| Say::Silence).collect()).await;
     let retry = Retry { times: 0, ..Retry::default() };
-    let options = RemoteOptions { call_time: Duration::from_secs(60), parallelism: 3, retry, ..stub.options() };
+    let options = RemoteOptions { call_time: Duration::from_mins(1), parallelism: 3, retry, ..stub.options() };
     let remote = Remote::new(options).unwrap();
     let calls = futures_util::future::join_all((0..6).map(|_| read(&remote)));
+    let three_asked = async {
+        while stub.asked().len() < 3 {
+            tokio::task::yield_now().await;
+        }
+        (stub.asked().len(), remote.slots.available_permits())
+    };
     tokio::select! {
         _ = calls => panic!("nothing is answered"),
-        () = async {
-            while stub.asked().len() < 3 {
-                tokio::task::yield_now().await;
-            }
-        } => {}
+        found = three_asked => assert_eq!(found, (3, 0)),
     }
-    assert_eq!((stub.asked().len(), remote.slots.available_permits()), (3, 0));
 }
 
 #[test]
