@@ -257,7 +257,7 @@ async fn files(api: &mut Api) {
     api.get(&format!("/v1/files?ids[]={file}&ids[]=file_none")).await;
     api.get(&format!("/v1/files/{file}")).await;
     let (status, refused) = api.ask(Verb::Get, &format!("/v1/files/{file}/content"), &[], Body::Empty).await;
-    assert_eq!((status, &refused["error"]["details"]["error_code"]), (400, &json!("file.not_downloadable")));
+    assert_eq!((status, &refused["error"]["details"]["error_code"]), (400, &json!("file_not_downloadable")));
     api.delete(&format!("/v1/files/{file}")).await;
     let body = json!({"digests": [digest, Digest::of(b"nowhere")]});
     api.post("/v1/blobs/missing", body).await;
@@ -310,6 +310,10 @@ async fn journal(api: &mut Api) {
     api.get("/v1/applies?owner=acme/support").await;
     api.get(&format!("/v1/applies/{apply}")).await;
     api.get("/v1/audit?after=0&limit=5").await;
+    let facts = api.get("/v1/audit?operation=authoring.hand_over&actor=kim&at[gte]=2026-01-01T00:00:00Z").await;
+    assert_eq!(facts["data"][0]["to_owner"], "acme/b");
+    let version = api.get("/v1/agents?view=summary&limit=100").await["data"][0]["version"].clone();
+    assert!(version.is_u64(), "{version}");
     api.get("/v1/workspace").await;
     let token = json!({"name": "ci", "scope": "apply", "owners": ["acme/*"], "actor_kind": "api"});
     let token = api.post("/v1/tokens", token).await;

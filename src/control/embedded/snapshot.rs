@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::control::embedded::error::Result;
-use crate::control::embedded::{digests, memories, wire};
+use crate::control::embedded::{digests, memories, paging, wire};
 use crate::live;
 use crate::model::kinds::Refs;
 use crate::model::op::{
@@ -48,15 +48,15 @@ pub(super) fn owner(conn: &Conn, identity: &Identity, owner: &Owner) -> Result<O
 
 /// `authoring.summaries`.
 pub(super) fn summaries(conn: &Conn, request: &Summaries) -> Result<Page<Summary>> {
-    let limit = request.limit.unwrap_or(PAGE).clamp(1, PAGE);
-    let after = request.page.as_deref().unwrap_or_default();
+    let limit = paging::limit(request.limit, PAGE, PAGE)?;
+    let after = request.page.as_deref().map(paging::key).transpose()?.unwrap_or_default();
     let mut rows = match &request.owner {
-        Some(owner) => resource::of_owner(conn, owner, request.kind, after, limit + 1)?,
-        None => resource::unowned(conn, request.kind, &request.names, after, limit + 1)?,
+        Some(owner) => resource::of_owner(conn, owner, request.kind, &after, limit + 1)?,
+        None => resource::unowned(conn, request.kind, &request.names, &after, limit + 1)?,
     };
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
-    let next_page = if more { rows.last().map(|r| r.id.clone()) } else { None };
+    let next_page = rows.last().filter(|_| more).map(|r| paging::cursor(&r.id));
     let data = rows.into_iter().map(|r| summary(conn, r)).collect::<Result<_>>()?;
     Ok(Page { data, next_page })
 }

@@ -55,7 +55,7 @@ fn what_a_version_must_be() {
     assert_eq!(refuse(ContentOf { digest: FileSet::digest_of(&many), entries: many }), "content.limit");
     assert_eq!(ws.written(&anyone(), publish(Kind::FileTree, &id, 1, good)).made.as_deref(), Some("1"));
     let git = object(
-        json!({"name": "g", "source": {"kind": "git", "repository": "a/b", "ref": "main", "connection_id": "conn_1"}}),
+        json!({"name": "g", "acted_as": "p", "source": {"kind": "git", "repository": "a/b", "ref": "main", "connection_id": "c"}}),
     );
     assert_eq!(ws.refused(&anyone(), create(Kind::FileTree, git, None)).code, "file_tree.git_unsupported");
     let bare = object(json!({"name": "s"}));
