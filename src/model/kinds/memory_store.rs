@@ -129,6 +129,11 @@ pub static DEF: KindDef = KindDef {
         Ok(body.finish())
     },
     from_wire,
+    answered: |body, _| {
+        shape::fill(body, "description", json!(""));
+        shape::fill(body, "owner", json!({"kind": "workspace"}));
+        shape::fill(body, "metadata", json!({}));
+    },
     refs: |spec| {
         let agent = spec.get("owner").and_then(|o| o.get("agent"));
         shape::plain_ref("owner", "/owner/agent", Kind::Agent, agent).into_iter().collect::<Vec<Ref>>()
