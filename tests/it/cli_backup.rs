@@ -61,7 +61,7 @@ fn what_was_backed_up_comes_back_in_another_epoch() {
     assert_eq!(history["applies"][0]["outcome"], "interrupted", "{history}");
     assert!(s.run(&["apply", "--yes"]).code(0).out.contains("1 done"));
     let facts = runtime().block_on(async {
-        let request = Request::AuditList(AuditList { resource: None, owner: None, after: None, limit: None });
+        let request = Request::AuditList(AuditList::default());
         embedded(&s).call(&Context::default(), request).await.unwrap()
     });
     let Response::Audit(facts) = facts else { panic!("{facts:?}") };
@@ -160,7 +160,7 @@ fn a_backup_under_writes_is_of_one_moment() {
             assert_eq!(copy.integrity().unwrap(), Vec::<String>::new());
             let of = |request| runtime().block_on(copy.call(&Context::default(), request)).unwrap();
             let Response::Tokens(tokens) = of(Request::TokenList) else { panic!() };
-            let query = AuditList { resource: None, owner: None, after: None, limit: None };
+            let query = AuditList::default();
             let Response::Audit(facts) = of(Request::AuditList(query)) else { panic!() };
             // Each write is a token and its fact, both or neither.
             assert_eq!(facts.len(), tokens.len().min(1_000), "backup {n}");
