@@ -1,6 +1,8 @@
 //! Reads: bodies, versions, files, memories, the journal. Which function answers which.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use crate::control::embedded::error::{Result, invalid, not_found, refused};
 use crate::control::embedded::{
@@ -8,6 +10,7 @@ use crate::control::embedded::{
 };
 use crate::diag::codes::control as codes;
 use crate::model::Kind;
+use crate::model::kinds::def;
 use crate::model::op::{GetOf, Request, Response, TreeFile, VersionOf, View, WorkspaceInfo};
 use crate::model::tree::Entry;
 use crate::store::resource::{self, Resource, State};
@@ -26,7 +29,7 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
                 return store_versions::full(conn, &r, &v).map(Response::Body);
             }
             let mut body = version_body(conn, &r, &v)?;
-            body["entries"] = serde_json::json!(entries_of(conn, &r, &v)?);
+            body["entries"] = json!(entries_of(conn, &r, &v)?);
             Ok(Response::Body(body))
         }
         Request::Content(r) | Request::Tree(r) => {
@@ -85,7 +88,21 @@ fn apply_of(conn: &Conn, id: &str) -> Result<Response> {
 /// The wire body of a resource as it is now.
 pub(super) fn body_of(conn: &Conn, r: &Resource) -> Result<Value> {
     let body = digests::body(conn, r)?;
-    Ok(wire::rendered(r, Value::Object(body)))
+    answered(conn, r, Value::Object(body))
+}
+
+/// A stored body in full: what planning reads has no need of what is absent, a client of the wire has.
+fn answered(conn: &Conn, r: &Resource, mut body: Value) -> Result<Value> {
+    if let Value::Object(map) = &mut body {
+        let mut newest = BTreeMap::new();
+        for named in (def(r.kind).wire_refs)(map).into_iter().filter(|named| named.kind == Kind::Agent) {
+            if let Some(agent) = resource::get(conn, &named.id)? {
+                newest.insert(named.id, agent.version);
+            }
+        }
+        (def(r.kind).answered)(map, &newest);
+    }
+    Ok(wire::rendered(r, body))
 }
 
 fn get(conn: &Conn, request: &GetOf) -> Result<Value> {
@@ -100,7 +117,7 @@ fn get(conn: &Conn, request: &GetOf) -> Result<Value> {
     let Some(old) = version::by_number(conn, &r.id, number)? else {
         return Err(not_found(format!("version {number} of {}", r.id)));
     };
-    let mut body = wire::rendered(&r, document::get(conn, old.digest)?);
+    let mut body = answered(conn, &r, document::get(conn, old.digest)?)?;
     body["version"] = number.into();
     body["updated_at"] = old.created_at.into();
     Ok(body)
@@ -140,12 +157,12 @@ pub(super) fn version_body(conn: &Conn, r: &Resource, v: &Version) -> Result<Val
         return store_versions::summary(conn, r, v);
     }
     if r.kind == Kind::Agent {
-        let mut body = wire::rendered(r, document::get(conn, v.digest)?);
+        let mut body = answered(conn, r, document::get(conn, v.digest)?)?;
         body["version"] = v.number.into();
         body["updated_at"] = v.created_at.clone().into();
         return Ok(body);
     }
-    let mut body = serde_json::json!({
+    let mut body = json!({
         "id": v.id, "number": v.number, "digest": v.digest, "created_at": v.created_at, "actor": v.actor,
     });
     if r.kind == Kind::Skill {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::model::Kind;
 use crate::model::kinds::{Default_, Field, KindDef, List, Retire, schema, shape};
 
+mod answered;
 mod check;
 mod forms;
 mod multiagent;
@@ -48,6 +49,7 @@ pub static DEF: KindDef = KindDef {
         Ok(body.finish())
     },
     from_wire: forms::from_wire,
+    answered: answered::answered,
     refs: |spec| {
         let mut out = skills::refs(spec);
         out.extend(multiagent::refs(spec));

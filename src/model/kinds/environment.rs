@@ -150,6 +150,13 @@ pub static DEF: KindDef = KindDef {
         Ok(body.finish())
     },
     from_wire,
+    answered: |body, _| {
+        let config = config_in_full(body.get("config"));
+        body.insert("config".to_owned(), config);
+        shape::fill(body, "description", Value::Null);
+        shape::fill(body, "scope", json!("organization"));
+        shape::fill(body, "metadata", json!({}));
+    },
     refs: |_| Vec::new(),
     wire_refs: |_| Vec::new(),
 };
@@ -324,6 +331,19 @@ fn config_to_wire(config: Option<&Value>) -> Value {
         packages.insert(manager.to_owned(), list);
     }
     json!({ "type": ty, "networking": networking, "packages": packages })
+}
+
+/// A stored `config`, which may hold less than [`config_to_wire`] sends, in full.
+fn config_in_full(config: Option<&Value>) -> Value {
+    let mut config = config.cloned().unwrap_or_default();
+    if let Value::Object(map) = &mut config {
+        let open = |n: &Value| n.is_null() || n.get("type").is_none_or(|t| t == "unrestricted");
+        map.retain(|key, value| !(value.is_null() || key == "networking" && open(value)));
+        for part in map.values_mut().filter_map(Value::as_object_mut) {
+            part.retain(|_, value| !value.is_null());
+        }
+    }
+    config_to_wire(Some(&config))
 }
 
 fn from_wire(body: &Value, _refs: &Refs, _applied: Option<&Value>) -> Value {

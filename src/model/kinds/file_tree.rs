@@ -124,6 +124,7 @@ pub static DEF: KindDef = KindDef {
         Ok(body.finish())
     },
     from_wire,
+    answered: |body, _| shape::fill(body, "metadata", json!({})),
     refs: |_| Vec::new(),
     wire_refs: |_| Vec::new(),
 };

@@ -108,6 +108,7 @@ pub static DEF: KindDef = KindDef {
     canonical,
     to_wire: |spec, ids, only| MOUNTED.to_wire(spec, ids, only, "writeback"),
     from_wire,
+    answered: |body, _| mount::answered(body, "writeback"),
     refs: |spec| MOUNTED.refs(spec),
     wire_refs: |body| MOUNTED.wire_refs(body),
 };

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::model::kinds::arbitrary::{Authored, authored, resolved};
 use crate::model::kinds::{
-    Change, Default_, Ids, KINDS, KindDef, List, Object, Ref, Refs, Selector, Target, def, docs, schema, wire,
+    Applied, Change, Default_, Ids, KINDS, KindDef, List, Object, Ref, Refs, Selector, Target, def, docs, owned_digest,
+    schema, wire,
 };
 use crate::model::{Digest, Kind, Owner};
 
@@ -91,6 +92,30 @@ fn from_wire_undoes_to_wire() {
             bare.as_object_mut().unwrap().remove(field.name);
         }
         prop_assert_eq!(&(kind.from_wire)(&body, &refs, None), &bare);
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_answered_is_what_is_stored_to_its_owner() {
+    each_kind(|kind, a| {
+        let c = canonical(kind, &a);
+        let (ids, refs) = world(kind, &c);
+        let full = (kind.to_wire)(&c, &ids, None).unwrap();
+        // A client need not send what means nothing.
+        let mut short = full.clone();
+        short.retain(|_, v| !(v.is_null() || v.as_array().is_some_and(Vec::is_empty)));
+        let applied = Applied { spec: std::sync::Arc::new(c.clone()), unowned: Vec::new() };
+        let agents = (kind.wire_refs)(&full).into_iter().filter(|r| r.kind == Kind::Agent);
+        let newest = agents.map(|r| (r.id, 7)).collect();
+        for mut body in [full, short] {
+            (kind.answered)(&mut body, &newest);
+            let answered = body.clone();
+            (kind.answered)(&mut body, &newest);
+            prop_assert_eq!(&answered, &body, "it is full already");
+            let read = (kind.from_wire)(&stored(body, &c), &refs, Some(&c));
+            prop_assert_eq!(owned_digest(kind.kind, &read, &applied), applied.digest(kind.kind), "{}", read);
+        }
         Ok(())
     });
 }

@@ -91,6 +91,7 @@ pub static DEF: KindDef = KindDef {
     canonical,
     to_wire: |spec, ids, only| MOUNTED.to_wire(spec, ids, only, "instructions"),
     from_wire,
+    answered: |body, _| mount::answered(body, "instructions"),
     refs: |spec| MOUNTED.refs(spec),
     wire_refs: |body| MOUNTED.wire_refs(body),
 };

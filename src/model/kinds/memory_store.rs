@@ -78,7 +78,7 @@ pub struct OwnerOf {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contents {
-    /// A folder (or one file) relative to this file, UTF-8 texts. Required, but for `observe`, which has none.
+    /// A folder of UTF-8 texts, relative to this file. Required, but for `observe`, which has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub path: Option<String>,
@@ -129,6 +129,11 @@ pub static DEF: KindDef = KindDef {
         Ok(body.finish())
     },
     from_wire,
+    answered: |body, _| {
+        shape::fill(body, "description", json!(""));
+        shape::fill(body, "owner", json!({"kind": "workspace"}));
+        shape::fill(body, "metadata", json!({}));
+    },
     refs: |spec| {
         let agent = spec.get("owner").and_then(|o| o.get("agent"));
         shape::plain_ref("owner", "/owner/agent", Kind::Agent, agent).into_iter().collect::<Vec<Ref>>()

@@ -154,6 +154,9 @@ pub struct KindDef {
     /// the control plane (`content`: digest text; `contents`: path → sha256). `applied` is the last applied
     /// canonical form, for fields that live nowhere else.
     pub from_wire: fn(&Value, &Refs, applied: Option<&Value>) -> Value,
+    /// Stored wire body → the one that is answered: what is absent is said as what it means. `newest` has the
+    /// version of each agent that the body names. What is owned of it reads the same as of the stored one.
+    pub answered: fn(&mut Object, newest: &BTreeMap<String, u64>),
     /// What a canonical form refers to.
     pub refs: fn(&Value) -> Vec<Ref>,
     /// What a wire body refers to, by live id.

@@ -223,6 +223,14 @@ impl Mounted {
 
 const READ_ONLY: &str = "read_only";
 
+/// A stored wire body with what is absent said as what it means; `own` is the field that only this kind has.
+pub(super) fn answered(body: &mut Object, own: &str) {
+    shape::fill(body, "access", json!(READ_ONLY));
+    shape::fill(body, "selection", json!({ "kind": "latest" }));
+    shape::fill(body, own, Value::Null);
+    shape::fill(body, "metadata", json!({}));
+}
+
 /// The row of the agent.
 pub(super) const AGENT: Field = Field {
     name: "agent",

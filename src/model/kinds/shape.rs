@@ -38,6 +38,14 @@ pub(super) fn put_whole(out: &mut Object, from: &Value, key: &str) {
     }
 }
 
+/// Says what an absent or null key means.
+pub(super) fn fill(body: &mut Object, key: &str, meaning: Value) {
+    let value = body.entry(key).or_insert(Value::Null);
+    if value.is_null() {
+        *value = meaning;
+    }
+}
+
 /// Keeps a value unless it is the default.
 pub(super) fn put_unless(out: &mut Object, key: &str, value: Value, default: &Value) {
     if value != *default && !value.is_null() {

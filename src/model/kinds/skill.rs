@@ -63,6 +63,7 @@ pub static DEF: KindDef = KindDef {
         Ok(body.finish())
     },
     from_wire,
+    answered: |_, _| {},
     refs: |_| Vec::new(),
     wire_refs: |_| Vec::new(),
 };

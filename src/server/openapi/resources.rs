@@ -1,5 +1,7 @@
 //! Bodies of answers that are JSON in the code: resources, versions, memories and files as the wire has them.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::model::Kind;
@@ -83,14 +85,24 @@ pub(super) fn resource(kind: Kind, schemas: &mut Schemas) -> Value {
         for (name, field) in own(kind) {
             schema["properties"][name] = field;
         }
-        let shown = if kind == Kind::Skill { "display_name" } else { "name" };
-        if schema["properties"].get(shown).is_some()
-            && let Some(required) = schema["required"].as_array_mut()
-        {
-            required.push(json!(shown));
+        if let Some(required) = schema["required"].as_array_mut() {
+            required.extend(always(kind));
         }
         schema
     })
+}
+
+/// Fields that are there in every answer, whatever was sent: what a request must say, and what is filled in.
+fn always(kind: Kind) -> Vec<Value> {
+    if kind == Kind::Skill {
+        return vec![json!("display_name"), json!("latest_version_id"), json!("source")];
+    }
+    let mut filled = Map::new();
+    (def(kind).answered)(&mut filled, &BTreeMap::new());
+    let sent = wire::schema(kind, false)["required"].as_array().cloned().unwrap_or_default();
+    let filled = filled.into_iter().map(|(name, _)| Value::from(name)).filter(|name| !sent.contains(name));
+    let filled: Vec<Value> = filled.collect();
+    sent.into_iter().chain(filled).collect()
 }
 
 /// The fields of a kind: those that a request sets, and those that the workspace does.
@@ -115,7 +127,12 @@ fn own(kind: Kind) -> Map<String, Value> {
             // Resolved: always an object, with what the workspace fills in.
             fields.insert(
                 "model".to_owned(),
-                json!({"type": "object", "required": ["id"], "properties": {"id": text()}}),
+                object(vec![
+                    ("id", text()),
+                    ("effort", object(vec![("type", json!({"enum": ["low", "medium", "high", "xhigh", "max"]}))])),
+                    ("speed", json!({"enum": ["standard", "fast"]})),
+                    ("inference_geo", maybe(text())),
+                ]),
             );
         }
         Kind::Skill => {

@@ -42,7 +42,7 @@ fn omitted_keeps_null_clears_metadata_merges() {
     change(&ws, &id, 2, json!({"metadata": {"a": null, "c": ""}, "description": null, "tools": []}));
     let body = ws.get(Kind::Agent, &id);
     assert_eq!(body["metadata"], json!({"b": "2", "c": ""}));
-    assert!(body.get("description").is_none() && body.get("tools").is_none());
+    assert_eq!((&body["description"], &body["tools"]), (&json!(null), &json!([])));
     assert_eq!(body["system"], "Be kind.");
     for bad in [json!({"name": null}), json!({"model": null}), json!({"nope": 1})] {
         assert_eq!(ws.refused(&anyone(), update(Kind::Agent, at(&id, 3), bad)).code, "validation.invalid");
@@ -53,11 +53,12 @@ fn omitted_keeps_null_clears_metadata_merges() {
 fn effort_stays_while_the_model_stays_and_newer_multiagent_merges() {
     let ws = Ws::new();
     let id = ws.agent(None, "support").id;
-    change(&ws, &id, 1, json!({"model": {"id": "claude-sonnet-5", "effort": "high", "inference_geo": "eu"}}));
+    change(&ws, &id, 1, json!({"model": {"id": "claude-sonnet-5", "effort": "low", "inference_geo": "eu"}}));
     change(&ws, &id, 2, json!({"model": "claude-sonnet-5"}));
-    assert_eq!(ws.get(Kind::Agent, &id)["model"], json!({"id": "claude-sonnet-5", "effort": "high"}));
+    let model = |id: &str, effort: &str| json!({"id": id, "effort": {"type": effort}, "speed": "standard", "inference_geo": null});
+    assert_eq!(ws.get(Kind::Agent, &id)["model"], model("claude-sonnet-5", "low"));
     change(&ws, &id, 3, json!({"model": "claude-opus-5"}));
-    assert_eq!(ws.get(Kind::Agent, &id)["model"], json!({"id": "claude-opus-5"}));
+    assert_eq!(ws.get(Kind::Agent, &id)["model"], model("claude-opus-5", "high"));
     let ty = "multiagent_20261001";
     change(
         &ws,
@@ -67,7 +68,9 @@ fn effort_stays_while_the_model_stays_and_newer_multiagent_merges() {
     );
     change(&ws, &id, 5, json!({"multiagent": {"type": ty, "workflows": null}}));
     let body = ws.get(Kind::Agent, &id);
-    assert_eq!(body["multiagent"], json!({"type": ty, "advisor": {"type": "enabled", "model": "m"}}));
+    let on = json!({"type": "enabled", "predefined_agents": [], "inline_agents": {"type": "enabled"}});
+    let advisor = json!({"type": "enabled", "model": "m"});
+    assert_eq!(body["multiagent"], json!({"type": ty, "advisor": advisor, "subagents": on, "workflows": on}));
 }
 
 #[test]
@@ -167,7 +170,10 @@ fn environments_hold_their_names_and_merge_config() {
     let change = |version, body| ws.call(&anyone(), update(Kind::Environment, at(&made.id, version), body));
     change(1, json!({"config": {"packages": {"apt": []}}, "description": ""})).unwrap();
     let now = ws.get(Kind::Environment, &made.id);
-    assert_eq!(now["config"]["packages"], json!({"type": "packages", "pip": ["a"], "apt": []}));
+    let none = json!([]);
+    let packages =
+        json!({"type": "packages", "pip": ["a"], "apt": none, "cargo": none, "gem": none, "go": none, "npm": none});
+    assert_eq!(now["config"]["packages"], packages);
     assert_eq!((&now["config"]["type"], &now["description"]), (&json!("cloud"), &json!("")));
     let fixed = change(2, json!({"config": {"type": "self_hosted"}})).unwrap_err();
     assert_eq!(fixed.code, "environment.config_type");

@@ -1,5 +1,7 @@
 //! `multiagent` of an agent in its three shapes.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::model::Kind;
@@ -161,6 +163,54 @@ pub(super) fn from_wire(form: &Value, refs: &Refs, applied: Option<&Value>) -> V
         out[key]["predefined_agents"] = roster.iter().map(|e| map(e, before)).collect();
     }
     out
+}
+
+/// A stored wire form with what is absent said as what it means, and with the versions that agents have now where
+/// none is named.
+pub(super) fn answered(form: &mut Object, newest: &BTreeMap<String, u64>) {
+    if form.get("type").and_then(Value::as_str) != Some(MERGED) {
+        answered_roster(form.get_mut("agents"), newest);
+        return;
+    }
+    shape::fill(form, "advisor", json!({ "type": "disabled" }));
+    if let Some(Value::Object(advisor)) = form.get_mut("advisor") {
+        shape::fill(advisor, "type", json!("disabled"));
+        answered_advisor(advisor);
+    }
+    for key in PARTS {
+        shape::fill(form, key, json!({}));
+        let Some(Value::Object(part)) = form.get_mut(key) else { continue };
+        shape::fill(part, "type", json!("enabled"));
+        if part["type"] == "enabled" {
+            shape::fill(part, "predefined_agents", json!([]));
+            shape::fill(part, "inline_agents", json!({ "type": "enabled" }));
+            answered_roster(part.get_mut("predefined_agents"), newest);
+        }
+    }
+}
+
+fn answered_roster(roster: Option<&mut Value>, newest: &BTreeMap<String, u64>) {
+    for entry in roster.and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Value::String(id) = entry {
+            *entry = json!({ "type": "agent", "id": id });
+        }
+        let Value::Object(entry) = entry else { continue };
+        let version = entry.get("id").and_then(Value::as_str).and_then(|id| newest.get(id));
+        match version {
+            Some(version) => shape::fill(entry, "version", json!(version)),
+            None => answered_advisor(entry),
+        }
+    }
+}
+
+/// The wire names the model of an advisor by its id alone; one that says more is shown as it is.
+fn answered_advisor(advisor: &mut Object) {
+    if let Some(model) = advisor.get_mut("model") {
+        let short = forms::canonical_model(model);
+        if short.is_string() {
+            *model = short;
+        }
+    }
 }
 
 /// `self` and advisors: the same on both sides, less what the server chose for the model.

@@ -62,7 +62,7 @@ pub struct Spec {
 #[serde(untagged)]
 pub enum Model {
     /// The model's id.
-    Id(String),
+    Id(#[schemars(length(min = 1, max = 256))] String),
     /// The model's id with how it is used.
     With(ModelConfig),
 }

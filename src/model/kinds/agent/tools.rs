@@ -95,6 +95,22 @@ fn one_to_wire(tool: &Value) -> Value {
     Value::Object(out)
 }
 
+/// As [`to_wire`], of a list as it was sent: configs keep their order, and those of built-in tools have their type.
+pub(super) fn answered(list: &Value) -> Value {
+    let mut tools = list.clone();
+    for tool in tools.as_array_mut().into_iter().flatten() {
+        let typed = tool.get("type").and_then(Value::as_str) == Some(AGENT_TOOLSET);
+        let configs = tool.get_mut("configs").and_then(Value::as_array_mut);
+        for config in configs.into_iter().flatten().filter_map(Value::as_object_mut) {
+            config.retain(|_, value| !value.is_null());
+            if let Some(name) = config.get("name").filter(|_| typed).cloned() {
+                config.insert("type".to_owned(), name);
+            }
+        }
+    }
+    to_wire(&tools)
+}
+
 /// Sorted by name, less `type: url`.
 pub(super) fn canonical_servers(list: Option<&Value>) -> Vec<Value> {
     let list = list.and_then(Value::as_array).into_iter().flatten();
