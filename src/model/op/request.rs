@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::config::Policy;
 use crate::model::kinds::{Applied, Object};
 use crate::model::op::{
-    FileCreate, FileList, MemoryCreate, MemoryDelete, MemoryList, MemoryOf, MemoryUpdate, MemoryVersionOf,
-    MemoryVersions, TokenCreate,
+    Authoring, Claim, FileCreate, FileList, HandOver, MemoryCreate, MemoryDelete, MemoryList, MemoryOf, MemoryUpdate,
+    MemoryVersionOf, MemoryVersions, Protect, Record, SetPolicy, TokenCreate, Transfer,
 };
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Kind, Owner};
@@ -390,77 +389,6 @@ pub struct Want {
     pub content: Option<Digest>,
     /// The version with this number.
     pub number: Option<u64>,
-}
-
-/// Names a resource and the state of its authoring record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Authoring {
-    /// Which, and its version.
-    pub at: Expect,
-    /// `authoring.seq` that it must have (0 = unowned).
-    pub seq: u64,
-}
-
-/// Claims an unowned resource.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Claim {
-    /// Which.
-    pub at: Authoring,
-    /// As what.
-    pub claim: ClaimOf,
-}
-
-/// Moves ownership.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Transfer {
-    /// Which.
-    pub at: Authoring,
-    /// The present owner, checked.
-    pub from: Owner,
-    /// The new one.
-    pub to: Owner,
-    /// Its address there.
-    pub address: Address,
-}
-
-/// Gives a resource of the acting owner to another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct HandOver {
-    /// Which.
-    pub at: Authoring,
-    /// The new owner.
-    pub to: Owner,
-    /// Its address there.
-    pub address: Address,
-}
-
-/// Sets protection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Protect {
-    /// Which.
-    pub at: Authoring,
-    /// On or off.
-    pub protected: bool,
-}
-
-/// Sets what was applied.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Record {
-    /// Which.
-    pub at: Authoring,
-    /// To what.
-    pub applied: Applied,
-}
-
-/// Sets the policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SetPolicy {
-    /// Whose.
-    pub owner: Owner,
-    /// `seq` of the owner's record (0 = none yet).
-    pub seq: u64,
-    /// To what.
-    pub policy: Policy,
 }
 
 /// Begins an Apply.

@@ -228,12 +228,10 @@ async fn what_others_wrote_beside_is_told_though_nothing_is_to_do() {
 #[tokio::test]
 async fn a_unique_name_of_another_owner_is_told_when_planning() {
     let liar = Liar::new();
-    let named = |address: &str, name: &str| {
-        let config = json!({"type": "cloud", "networking": {"type": "unrestricted"}});
-        desired(vec![wanted(Kind::Environment, address, json!({"name": name, "config": config}))])
-    };
+    let named = |address: &str, name: &str| desired(vec![wanted(Kind::Environment, address, json!({"name": name}))]);
     let theirs = Desired { owner: "acme/other".parse().unwrap(), ..named("prod", "prod") };
-    carried_out(&liar, &planned(&liar, &theirs).await, &theirs).await.unwrap();
+    let receipt = carried_out(&liar, &planned(&liar, &theirs).await, &theirs).await.unwrap();
+    assert_eq!(receipt.outcome, Outcome::Done, "{:?}", receipt.lines);
     let codes = |plan: &Plan| plan.findings.iter().map(|f| f.code.clone()).collect::<Vec<_>>();
     let plan = planned(&liar, &named("prod", "prod")).await;
     assert_eq!((codes(&plan), plan.applyable), (vec!["plan.name_taken".to_owned()], false));
