@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use serde_json::json;
 
 use crate::control::{BlobError, Blobs, ControlError, ControlPlane, ErrorKind};
-use crate::model::op::{Began, Context, OwnerState, Page, Request, Response, Written};
+use crate::model::op::{Began, Context, OwnerState, Page, Request, Resolved, Response, Want, Written};
 use crate::model::{Digest, kinds};
 
 /// What the fake does instead of what was asked. Scripts go by action id, or by operation where a request
@@ -39,6 +39,7 @@ struct Inner {
     most: usize,
     owner: Option<OwnerState>,
     applies: Vec<crate::model::op::ApplyInfo>,
+    ids: BTreeMap<String, String>,
 }
 
 impl Fake {
@@ -55,6 +56,7 @@ impl Fake {
             undone: BTreeMap::new(),
             seq: 0,
             open_apply: None,
+            beside: BTreeMap::new(),
         });
         fake
     }
@@ -71,6 +73,12 @@ impl Fake {
 
     pub(crate) fn applied_before(self, info: crate::model::op::ApplyInfo) -> Self {
         self.lock().applies.push(info);
+        self
+    }
+
+    /// What is at an address.
+    pub(crate) fn has(self, key: &str, id: &str) -> Self {
+        self.lock().ids.insert(key.to_owned(), id.to_owned());
         self
     }
 
@@ -118,6 +126,13 @@ impl Inner {
                 let most = r.limit.unwrap_or(20) as usize;
                 let data = self.applies.iter().rev().take(most).cloned().collect();
                 return Response::Applies(Page { data, next_page: None });
+            }
+            Request::Resolve(r) => {
+                let found = |w: &Want| {
+                    let id = self.ids.get(&w.key).cloned();
+                    Resolved { key: w.key.clone(), id, ..Resolved::default() }
+                };
+                return Response::Resolved(r.wants.iter().map(found).collect());
             }
             Request::ApplyBegin(_) => return Response::Began(Began { id: "apply_1".into(), other: None }),
             Request::BlobsMissing(d) => {

@@ -15,6 +15,7 @@ use crate::receipt::Receipt;
 
 mod content;
 mod event;
+mod ids;
 mod line;
 mod run;
 mod schedule;
@@ -77,6 +78,12 @@ pub enum ApplyError {
         /// The one that was asked, in words.
         found: String,
     },
+    /// What the plan refers to is something else by now.
+    #[error("what the plan refers to is not what it says: {}", .problems.join("; "))]
+    OtherIds {
+        /// One sentence a reference.
+        problems: Vec<String>,
+    },
     /// Bodies are gone or changed.
     #[error("{} of the files that the plan needs cannot be had as planned", .problems.len())]
     ContentMissing {
@@ -110,6 +117,7 @@ impl ApplyError {
             Self::Refused { .. } => &codes::apply::REFUSED,
             Self::Unsound { .. } => &codes::apply::UNSOUND,
             Self::OtherWorkspace { .. } => &codes::apply::OTHER_WORKSPACE,
+            Self::OtherIds { .. } => &codes::apply::OTHER_IDS,
             Self::ContentMissing { .. } => &codes::apply::CONTENT_MISSING,
             Self::NotEnded { .. } => &codes::apply::NOT_ENDED,
             Self::Control { .. } => return None,
@@ -117,9 +125,10 @@ impl ApplyError {
     }
 }
 
-/// Applies a plan. A plan without actions sends no write at all. Everything that can be known before the first
+/// Applies a plan. A plan without actions sends no write at all, but only the
+/// workspace that it was made for says that there is nothing to do. Everything that can be known before the first
 /// write is checked before it: that the plan may be applied and is sound, that this is the workspace that it
-/// was made for, that every file body is still there.
+/// was made for, that what it refers to is what it says, that every file body is still there.
 ///
 /// # Errors
 /// [`ApplyError`], with nothing written unless it is [`ApplyError::NotEnded`]. Once the Apply has begun, what
@@ -131,17 +140,18 @@ pub async fn apply<C: ControlPlane, B: Blobs>(
     options: &ApplyOptions,
     events: &(dyn Fn(Event) + Send + Sync),
 ) -> Result<Receipt, ApplyError> {
-    if plan.actions.is_empty() {
-        return Ok(line::nothing(plan));
-    }
     check(plan)?;
     let schedule =
         schedule::Schedule::new(&plan.actions).map_err(|e| ApplyError::Unsound { problems: vec![e.to_string()] })?;
     let sender = send::Sender { control, events };
     let mut context = Context { actor: options.actor.clone(), owner: Some(plan.owner.clone()), ..Context::default() };
     let owner = guard(plan, &sender, &context).await?;
+    if plan.actions.is_empty() {
+        return Ok(line::nothing(plan));
+    }
     // One that is restored while this goes on is another one. Of a new workspace no plan knows the epoch.
     context.epoch.clone_from(&plan.origin.epoch);
+    ids::check(plan, &sender, &context).await?;
     let lacks = content::missing(&sender, &context, plan)
         .await
         .map_err(|source| ApplyError::Control { doing: "ask which files the workspace holds", source })?;

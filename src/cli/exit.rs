@@ -115,9 +115,9 @@ impl Exit {
                     Exit::Refused
                 }
             }
-            ReconcileError::Apply(ApplyError::OtherWorkspace { .. } | ApplyError::ContentMissing { .. }) => {
-                Exit::Conflict
-            }
+            ReconcileError::Apply(
+                ApplyError::OtherWorkspace { .. } | ApplyError::OtherIds { .. } | ApplyError::ContentMissing { .. },
+            ) => Exit::Conflict,
             ReconcileError::Apply(ApplyError::Control { source, .. }) => Exit::of_control(source),
             ReconcileError::Apply(ApplyError::Unsound { .. } | ApplyError::NotEnded { .. })
             | ReconcileError::ReadBack { .. } => Exit::Error,

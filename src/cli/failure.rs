@@ -149,6 +149,11 @@ mod tests {
             (ReconcileError::Apply(refused(true)), "apply.refused", Exit::Error),
             (ReconcileError::Apply(other()), "apply.other_workspace", Exit::Conflict),
             (
+                ReconcileError::Apply(ApplyError::OtherIds { problems: vec!["Skill/s is skill_1".into()] }),
+                "apply.other_ids",
+                Exit::Conflict,
+            ),
+            (
                 ReconcileError::Apply(ApplyError::ContentMissing { problems: vec!["a.md".into()] }),
                 "plan.content_missing",
                 Exit::Conflict,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::model::config::Policy;
 use crate::model::kinds::Applied;
-use crate::model::op::{MemoryInfo, Moved, Referrer, Resolved, Source, Summary};
+use crate::model::op::{Beside, MemoryInfo, Moved, Referrer, Resolved, Source, Summary};
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Owner};
 
@@ -29,6 +29,10 @@ pub struct Live {
     pub retired: BTreeMap<Address, String>,
     /// Unowned live resources whose kind and shown name are those of a wanted resource that is not live.
     pub same_name: Vec<Summary>,
+    /// Who else has a unique name that a wanted resource takes: another owner's, or unowned.
+    pub taken_names: Vec<Summary>,
+    /// Memories that are not of what was applied, by store; not of stores whose bodies were read.
+    pub beside: BTreeMap<Address, Beside>,
     /// Answers for symbolic references that this project does not declare, and for workspace numbers, by key
     /// (`acme/legal:Skill/tone`, an id) or `KEY#NUMBER`.
     pub resolved: BTreeMap<String, Resolved>,

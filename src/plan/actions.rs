@@ -13,7 +13,7 @@ use crate::model::{Address, Digest, Kind};
 use crate::plan::compare::{Delta, FieldDelta, Outcome, State};
 use crate::plan::item::{Item, Users};
 use crate::plan::memory::{self, Memories};
-use crate::plan::record::{before_publish, recorded, settles, with_contents};
+use crate::plan::record::{before_publish, recorded, settles, unowned, with_contents};
 use crate::plan::retire::Retired;
 use crate::plan::{
     About, Action, Body, Cause, Content, FieldChange, FollowerOf, Precondition, Reversible, Step, Verb, changes,
@@ -204,7 +204,7 @@ impl Building<'_> {
                 Some(memories) => with_contents(done.clone(), memories.settled.clone()),
                 None => done.clone(),
             };
-            let unowned = delta.item.wanted.unowned.clone();
+            let unowned = unowned(delta);
             let step = Step::Record { id: summary.id.clone(), spec, unowned };
             let moved = delta.fields.iter().any(|f| f.field.change == Change::Record && f.sent().is_some());
             let reason = if moved { "known to the authoring record alone" } else { "file and live agree already" };
@@ -235,7 +235,7 @@ impl Building<'_> {
         about.files = changes::trees(entries, &content.entries);
         about.upload_bytes = Some(self.upload(content.entries.iter().map(|e| (e.sha256, e.size))));
         let rank = self.followers(delta.address(), &mut about);
-        let unowned = delta.item.wanted.unowned.clone();
+        let unowned = unowned(delta);
         let step = Step::Publish { id: Some(id.to_owned()), spec, unowned, content };
         let operation = format!("{}.publish", delta.item.def.plural);
         chain.push(Verb::Publish, operation, step, Precondition::Version { version }, rank, about);
@@ -256,7 +256,7 @@ impl Building<'_> {
             Some(_) => self.followers(delta.address(), &mut about),
             None => Rank::Unfollowed,
         };
-        let unowned = delta.item.wanted.unowned.clone();
+        let unowned = unowned(delta);
         let step = Step::WriteContents { id, spec, unowned, puts, deletes: memories.deletes.clone() };
         let operation = format!("{}.write_contents", delta.item.def.plural);
         let expect = Precondition::Memories { expect: memories.expect.clone() };
@@ -323,7 +323,7 @@ fn update(chain: &mut Chain<'_>, id: &str, version: u64, spec: Arc<Value>, field
     let mut about = about(delta, &causes.into_iter().collect::<Vec<_>>().join("; "));
     about.at = changes.iter().find_map(|c| c.at.clone()).or(about.at);
     about.changes = changes;
-    let unowned = delta.item.wanted.unowned.clone();
+    let unowned = unowned(delta);
     let step = Step::Update { id: id.to_owned(), spec, unowned, fields };
     let rank = if super::is_pointer(delta.address().kind) { Rank::Pointer } else { Rank::Unfollowed };
     let operation = format!("{}.update", delta.item.def.plural);

@@ -43,7 +43,7 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
     for delta in deltas.iter().filter(|d| !blocked.contains(d.address()) && d.acts()) {
         let sent = delta.item.refs.iter().filter(|r| delta.carries(r));
         // Every reference is judged, so that all errors are told at once.
-        if sent.filter(|r| !world.reaches(delta, r, out)).count() > 0 {
+        if sent.filter(|r| !world.reaches(delta, r, out)).count() > 0 || world.writes_shared(delta, out) {
             dangling.push(delta.address());
         }
     }
@@ -56,10 +56,13 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
     let going = over.retired.iter().filter(|r| !r.superseded).map(|r| r.address).collect();
     let mut waits: BTreeMap<&Address, &Address> = BTreeMap::new();
     let mut stuck = Vec::new();
+    let mut waiting = taken::Waits::of(deltas, over.items, over.live, &going);
+    let mut newly = blocked.clone();
     loop {
-        let more = taken::waiting(deltas, over.items, over.live, &going, &blocked);
+        let more = waiting.after(&newly, &blocked);
         if !more.is_empty() {
-            blocked.extend(spread(&more.iter().map(|(who, _)| *who).collect::<Vec<_>>(), users));
+            newly = spread(&more.iter().map(|(who, _)| *who).collect::<Vec<_>>(), users);
+            blocked.extend(newly.iter().cloned());
             waits.extend(more);
             continue;
         }
@@ -67,7 +70,8 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
         if more.is_empty() {
             break;
         }
-        blocked.extend(spread(&more, users));
+        newly = spread(&more, users);
+        blocked.extend(newly.iter().cloned());
         stuck.extend(more);
     }
     let is_root: BTreeSet<&Address> = roots.iter().chain(&dangling).chain(&stuck).copied().collect();
@@ -240,6 +244,26 @@ impl World<'_> {
             let numbered = self.live.resolved.range(format!("{key}#")..);
             numbered.take_while(|(k, _)| k.starts_with(&format!("{key}#"))).map(|(_, v)| v).next()
         })
+    }
+
+    /// Would a mount write to another's store that is shared? Own ones are told where they are declared.
+    fn writes_shared(&self, delta: &Delta<'_>, out: &mut Gathered) -> bool {
+        let writes = delta.item.spec.get("access").and_then(Value::as_str) == Some("read_write");
+        if !writes || !(delta.sends("access") || delta.sends("memory_store")) {
+            return false;
+        }
+        let stores = delta.item.refs.iter().filter(|r| r.field == "memory_store");
+        let mut foreign = stores.filter(|r| !matches!(r.target, Target::Own(_)));
+        let shared = foreign.find_map(|r| {
+            let key = r.target.key();
+            let owner = self.found(r, &key)?.store_owner.as_deref()?;
+            (owner != "principal").then(|| (key, owner.replace('_', " ")))
+        });
+        let Some((key, owner)) = shared else { return false };
+        let message = format!("{}: {key} is a store of the {owner} kind, so it mounts read_only", delta.address());
+        out.find(&codes::SHARED_WRITE, Effect::Error, Some(delta.address()), message).fix("access: read_only").at =
+            Some(delta.item.place("access"));
+        true
     }
 
     /// Tells of a reference that is live and not sent again, and whose target went.

@@ -10,7 +10,7 @@ use crate::model::kinds::{Change, Default_, Field, List, Ref, is_unowned};
 use crate::model::{Address, Owner};
 use crate::plan::item::{self, Item, Users};
 use crate::plan::memory::{self, Memories};
-use crate::plan::{Cause, Options};
+use crate::plan::{Cause, Options, record};
 
 /// What becomes of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub(super) struct FieldDelta<'a> {
     pub(super) wanted: Option<&'a Value>,
     pub(super) applied: Option<&'a Value>,
     pub(super) live: Option<&'a Value>,
+    /// It was not owned before, so what is live never moved.
+    pub(super) again: bool,
     pub(super) outcome: Outcome,
 }
 
@@ -212,7 +214,7 @@ fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owne
     out.fields.shrink_to_fit();
     out.memories = memory::compare(item, me).map(Box::new);
     let set = |v: &[String]| v.iter().cloned().collect::<BTreeSet<_>>();
-    out.unowned_moved = set(&body.applied.unowned) != set(&item.wanted.unowned);
+    out.unowned_moved = set(&body.applied.unowned) != set(&record::unowned(&out));
     let fixed = item.def.replaced(live, &item.spec);
     out.replace = out.fields.iter().any(|f| f.sent().is_some() && fixed.contains(&f.field.name));
     out
@@ -255,8 +257,9 @@ impl<'a> Three<'a, '_> {
         if (wanted == applied && applied == live) || is_unowned(&self.item.wanted.unowned, &path) {
             return;
         }
-        if is_unowned(self.was_unowned, &path) {
-            // Owned again since now: held where live differs, not put back.
+        let again = is_unowned(self.was_unowned, &path);
+        if again {
+            // Owned again: held where live differs, not put back.
             applied = wanted;
             if wanted == live {
                 return;
@@ -271,7 +274,7 @@ impl<'a> Three<'a, '_> {
         } else {
             decide(wanted, applied, live, self.reverts)
         };
-        out.push(FieldDelta { path, field, wanted, applied, live, outcome });
+        out.push(FieldDelta { path, field, wanted, applied, live, again, outcome });
     }
 }
 

@@ -1,10 +1,12 @@
 //! What is held, and what is in conflict, told with who moved it.
 
 use crate::diag::codes::plan as codes;
-use crate::model::op::Moved;
+use crate::live::Live;
+use crate::model::Address;
+use crate::model::op::{Beside, Moved};
 use crate::plan::compare::{Delta, Outcome, State};
 use crate::plan::item::Item;
-use crate::plan::{Effect, Gathered, Held, places};
+use crate::plan::{Effect, Gathered, Held, KeptMemory, Notes, places};
 
 /// Who moved a field, by the audit: the newest write that touched it.
 fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
@@ -14,12 +16,14 @@ fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
 }
 
 /// Tells what is held, and what is in conflict.
-pub(super) fn report(deltas: &[Delta<'_>], out: &mut Gathered) {
+pub(super) fn report(deltas: &[Delta<'_>], live: &Live, out: &mut Gathered) {
     for delta in deltas {
         let item = delta.item;
         let address = item.address();
-        if let Some(memories) = delta.memories.as_ref().filter(|m| m.kept > 0) {
-            out.notes.kept_memories.insert(address.clone(), memories.kept);
+        match (&delta.memories, live.beside.get(address)) {
+            (Some(memories), _) => memories.tell(item, &mut out.notes),
+            (None, Some(found)) => beside(address, found, &mut out.notes),
+            (None, None) => {}
         }
         match delta.state {
             State::Gone => out.held.push(gone(item)),
@@ -30,7 +34,7 @@ pub(super) fn report(deltas: &[Delta<'_>], out: &mut Gathered) {
             _ => {}
         }
         for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
-            let who = item.body().and_then(|b| blame(&b.moved, &f.path));
+            let who = item.body().and_then(|b| blame(&b.moved, &f.path)).filter(|_| !f.again);
             let conflict = f.outcome == Outcome::Conflict;
             // What the file changed where both did, else what moved live.
             let before = if conflict { f.applied } else { f.live };
@@ -48,10 +52,11 @@ pub(super) fn report(deltas: &[Delta<'_>], out: &mut Gathered) {
             out.held.push(Held {
                 address: address.clone(),
                 field: Some(f.path.clone()),
-                applied: f.applied.cloned(),
+                applied: f.applied.filter(|_| !f.again).cloned(),
                 live: f.live.cloned(),
-                wanted: f.wanted.filter(|_| conflict).cloned(),
+                wanted: f.wanted.filter(|_| conflict || f.again).cloned(),
                 conflict,
+                owned_again: f.again,
                 actor: who.map(|m| m.actor.clone()),
                 when: who.map(|m| m.at.clone()),
                 break_glass: who.and_then(|m| m.break_glass.clone()),
@@ -59,6 +64,12 @@ pub(super) fn report(deltas: &[Delta<'_>], out: &mut Gathered) {
             });
         }
     }
+}
+
+/// Tells of memories that are not of what was applied, of a store that is as wanted.
+pub(super) fn beside(address: &Address, found: &Beside, notes: &mut Notes) {
+    notes.kept_memories.insert(address.clone(), u32::try_from(found.count).unwrap_or(u32::MAX));
+    notes.kept.insert(address.clone(), found.newest.iter().map(KeptMemory::from).collect());
 }
 
 fn gone(item: &Item<'_>) -> Held {
@@ -70,6 +81,7 @@ fn gone(item: &Item<'_>) -> Held {
         live: None,
         wanted: None,
         conflict: false,
+        owned_again: false,
         actor: by.map(|m| m.actor.clone()),
         when: by.map(|m| m.at.clone()),
         break_glass: by.and_then(|m| m.break_glass.clone()),

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::model::kinds::{is_under, is_unowned};
-use crate::model::op::{ActorKind, MemoryInfo};
+use crate::model::op::{ActorKind, Beside, MemoryInfo};
 use crate::model::{Digest, Owner};
 use crate::plan::item::Item;
-use crate::plan::{FileChange, FileVerb};
+use crate::plan::{FileChange, FileVerb, KeptMemory, Notes};
 
 /// What happens to the memories of one store.
 #[derive(Debug, Default)]
@@ -26,8 +26,8 @@ pub(super) struct Memories {
     pub(super) settled: Map<String, Value>,
     /// Does `settled` differ from what is recorded now?
     pub(super) settle: bool,
-    /// Memories of others that stay.
-    pub(super) kept: u32,
+    /// Memories that are not as the files say, and stay: others wrote or deleted them, or the files name them no more.
+    pub(super) kept: Vec<String>,
     /// Deletes, outside `enforce`, of what a session wrote last.
     pub(super) by_session: Vec<String>,
     /// For people.
@@ -39,6 +39,27 @@ pub(super) struct Memories {
 impl Memories {
     pub(super) fn writes(&self) -> bool {
         !self.puts.is_empty() || !self.deletes.is_empty()
+    }
+
+    fn keep(&mut self, p: &Path<'_>, stays: bool) {
+        self.kept.extend(stays.then(|| p.at.to_owned()));
+    }
+
+    /// Notes what is kept of a store, and names what was written last.
+    pub(super) fn tell(&self, item: &Item<'_>, notes: &mut Notes) {
+        if self.kept.is_empty() {
+            return;
+        }
+        let kept: BTreeSet<&str> = self.kept.iter().map(String::as_str).collect();
+        let all = item.body().map_or(&[][..], |b| &b.memories);
+        let live: Vec<MemoryInfo> = all.iter().filter(|m| kept.contains(m.path.as_str())).cloned().collect();
+        let there: BTreeSet<String> = live.iter().map(|m| m.path.clone()).collect();
+        let newest = Beside::of(live).map_or(Vec::new(), |b| b.newest);
+        let gone = self.kept.iter().filter(|path| !there.contains(*path));
+        let gone = gone.map(|path| KeptMemory { path: path.clone(), writer: None, when: None });
+        let told = newest.iter().map(KeptMemory::from).chain(gone).take(Beside::SHOWN).collect();
+        notes.kept_memories.insert(item.address().clone(), super::count(self.kept.len()));
+        notes.kept.insert(item.address().clone(), told);
     }
 
     /// Deletes whose content is not written at another path.
@@ -67,6 +88,18 @@ fn mode_at(spec: &Value, path: &str) -> Option<Mode> {
         Some("observe") => Mode::Observe,
         _ => Mode::Upkeep,
     })
+}
+
+/// The mode of a path: that of its field, or else of its prefix.
+fn mode_of(item: &Item<'_>, path: &str) -> Option<Mode> {
+    let named = format!("contents.{path}");
+    if is_unowned(&item.wanted.seeded, &named) {
+        Some(Mode::Seed)
+    } else if is_unowned(&item.wanted.unowned, &named) {
+        Some(Mode::Ignore)
+    } else {
+        mode_at(&item.spec, path)
+    }
 }
 
 fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
@@ -125,14 +158,14 @@ pub(super) fn compare(item: &Item<'_>, me: &Owner) -> Option<Memories> {
     Some(out)
 }
 
-/// What is recorded and written where nothing is live yet: all that has a file and is not only observed.
+/// What is recorded and written where nothing is live yet: all that has a file and is neither observed nor ignored.
 pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
     let mut out = Memories::default();
     if item.def.field("contents").is_none() {
         return out;
     }
     for (path, file) in &item.wanted.memories {
-        if mode_at(&item.spec, path) == Some(Mode::Observe) {
+        if matches!(mode_of(item, path), Some(Mode::Observe | Mode::Ignore)) {
             continue;
         }
         out.puts.push(path.clone());
@@ -144,23 +177,15 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
 }
 
 fn decide(item: &Item<'_>, applied_spec: &Value, p: &Path<'_>, out: &mut Memories) {
-    let named = format!("contents.{}", p.at);
-    let mode = if is_unowned(&item.wanted.seeded, &named) {
-        Some(Mode::Seed)
-    } else if is_unowned(&item.wanted.unowned, &named) {
-        Some(Mode::Ignore)
-    } else {
-        mode_at(&item.spec, p.at)
-    };
-    match mode {
+    match mode_of(item, p.at) {
         Some(Mode::Enforce) => enforce(p, out),
         Some(Mode::Upkeep) => upkeep(p, out),
         Some(Mode::Seed) => seed(p, out),
-        Some(Mode::Observe) => out.kept += u32::from(p.live.is_some()),
-        Some(Mode::Ignore) => record(p.at, p.wanted.or(p.applied), out),
+        Some(Mode::Observe) => out.keep(p, p.live.is_some()),
+        Some(Mode::Ignore) => record(p.at, p.applied, out),
         // No prefix holds it any more. What was only seeded or observed is left; the rest is as in upkeep.
         None => match mode_at(applied_spec, p.at) {
-            Some(Mode::Seed | Mode::Observe) => out.kept += u32::from(p.live.is_some()),
+            Some(Mode::Seed | Mode::Observe) => out.keep(p, p.live.is_some()),
             _ => upkeep(p, out),
         },
     }
@@ -189,7 +214,7 @@ fn upkeep(p: &Path<'_>, out: &mut Memories) {
     }
     let ours = p.live == p.applied;
     if !ours {
-        out.kept += 1;
+        out.keep(p, true);
         return record(p.at, p.applied, out);
     }
     record(p.at, p.wanted, out);
@@ -211,7 +236,7 @@ fn seed(p: &Path<'_>, out: &mut Memories) {
         }
         (Some(wanted), None, Some(live)) if wanted == live => record(p.at, p.wanted, out),
         _ => {
-            out.kept += u32::from(p.live.is_some() && p.live != p.applied);
+            out.keep(p, p.live.is_some() && p.live != p.applied);
             record(p.at, p.applied, out);
         }
     }

@@ -179,7 +179,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
         items.iter().filter(|i| scope.holds(&i.wanted.address)).map(|i| compare::delta(i, desired, options)).collect();
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
     exchange::settle(&mut deltas);
-    hold::report(&deltas, &mut out);
+    hold::report(&deltas, live, &mut out);
     let mut retired = retire::candidates(all, live, &scope);
     let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired };
     let blocked = block::blocked(&field, &mut out);
@@ -225,6 +225,9 @@ pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {
     standing::policy_action(desired, live, options, &mut drafts);
     let actions = order::order(drafts);
     standing::standing_lines(desired, live, options, &[], !actions.is_empty(), &mut out);
+    for (address, found) in live.beside.iter().filter(|(a, _)| desired.resources.contains_key(*a)) {
+        hold::beside(address, found, &mut out.notes);
+    }
     out.notes.unchanged = count(desired.resources.len());
     out.notes.ignored = count(desired.resources.values().map(|w| w.unowned.len()).sum());
     let desired_digest = desired.digest();

@@ -6,12 +6,12 @@ use crate::desired::{Desired, Wanted};
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveResource};
 use crate::model::config::{AllowRule, Policy};
-use crate::model::op::{ActorKind, Referrer};
+use crate::model::op::{ActorKind, Referrer, Summary};
 use crate::model::{Address, Digest, Kind, kinds};
 use crate::plan::actions::shown_name;
 use crate::plan::compare::{Delta, State};
 use crate::plan::retire::Retired;
-use crate::plan::scope::Pattern;
+use crate::plan::scope::{Pattern, host};
 use crate::plan::{Action, Allowed, Effect, FileVerb, Gathered, Options, Step};
 
 /// From this size on the share of what is retired is limited.
@@ -59,6 +59,7 @@ pub(super) fn judge(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
     empty(case, out);
     irreplaceable(case, out);
     same_names(case, out);
+    taken_names(case, out);
     sessions(case, actions, out);
     limits(case, actions, out);
     moved_offers(case, out);
@@ -145,6 +146,30 @@ fn same_names(case: &Case<'_>, out: &mut Gathered) {
         out.find(&codes::SAME_NAME, effect, Some(address), message)
             .fix(format!("if it is another one: --allow same-name={address}"))
             .at(delta.item.wanted);
+    }
+}
+
+/// Unique names that another owner, or nobody, has.
+fn taken_names(case: &Case<'_>, out: &mut Gathered) {
+    let by_name: BTreeMap<(Kind, &str), &Summary> =
+        case.live.taken_names.iter().map(|s| ((s.kind, s.name.as_str()), s)).collect();
+    let taking = case.deltas.iter().filter(|d| d.acts() && d.item.def.unique_name && d.sends("name"));
+    for delta in taking.filter(|_| !by_name.is_empty()) {
+        let address = delta.address();
+        let name = shown_name(delta.item);
+        let Some(by) = by_name.get(&(address.kind, name.as_str())) else { continue };
+        let (who, fix) = match (&by.owner, &by.address) {
+            (Some(owner), Some(has)) => {
+                (format!("{owner}:{has}"), "give it another name, or let its owner let it go first")
+            }
+            _ => (
+                format!("{}, which nobody owns,", by.id),
+                "give it another name, or archive that one or give it another name first",
+            ),
+        };
+        let message = format!("{address} would have the name `{name}`, and {who} has it: it is unique in a workspace");
+        out.find(&codes::NAME_TAKEN, Effect::Error, Some(address), message).fix(fix).at =
+            Some(delta.item.place("name"));
     }
 }
 
@@ -307,7 +332,13 @@ fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
 /// How the old address is kept. It comes from a file's name, a folder's, or `metadata.name`.
 fn keep_name(wanted: &Wanted, from: &Address) -> String {
     let file: &str = &wanted.at.file;
-    let what = if file == "SKILL.md" || file.ends_with("/SKILL.md") {
+    let what = if let Some(agent) = host(from) {
+        let key = if from.kind == Kind::MemoryMount { "memory" } else { "files" };
+        let mounted = from.name.split_once('.').map_or("", |(_, mounted)| mounted);
+        format!("write it as the mount of `{mounted}` under `{key}` of {agent}")
+    } else if host(&wanted.address).is_some() {
+        format!("write it as a document with `metadata.name: {}`", from.name)
+    } else if file == "SKILL.md" || file.ends_with("/SKILL.md") {
         format!("call the folder {} again", from.name)
     } else if std::path::Path::new(file).extension().is_some_and(|e| e == "md") {
         format!("call the file {}.md again", from.name)

@@ -20,12 +20,20 @@ pub(super) fn settles(delta: &Delta<'_>) -> bool {
 pub(super) fn recorded(delta: &Delta<'_>) -> Arc<Value> {
     let mut spec = Arc::clone(&delta.item.spec);
     for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
-        set(Arc::make_mut(&mut spec), &f.path, f.field.name, f.applied.cloned());
+        // Of what is owned again nothing was applied: until the two agree it is recorded as what is not owned is.
+        let value = if f.again { f.live } else { f.applied };
+        set(Arc::make_mut(&mut spec), &f.path, f.field.name, value.cloned());
     }
     match &delta.memories {
         Some(memories) => with_contents(spec, memories.recorded.clone()),
         None => spec,
     }
+}
+
+/// What is recorded as not owned: what the file says, and what is owned again and still held.
+pub(super) fn unowned(delta: &Delta<'_>) -> Vec<String> {
+    let held = delta.fields.iter().filter(|f| f.again && f.outcome == Outcome::Held).map(|f| f.path.clone());
+    delta.item.wanted.unowned.iter().cloned().chain(held).collect()
 }
 
 /// As `done`, with what is published later as it was applied before.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::model::config::{Allowance, Policy};
 use crate::model::kinds::Ids;
-use crate::model::op::Source;
+use crate::model::op::{MemoryInfo, Source};
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Owner};
 
@@ -457,7 +457,7 @@ pub enum FileVerb {
 }
 
 /// Something that moved live and stays as it is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Held {
     /// Which resource.
@@ -471,11 +471,15 @@ pub struct Held {
     /// What is live.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<Value>,
-    /// What the file says, where that differs from what was applied (a conflict).
+    /// What the file says, where that differs from what was applied (a conflict), or where the field is owned again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<Value>,
     /// Is it a conflict: both moved, to different values?
     pub conflict: bool,
+    /// It was not owned before and is owned again, and live is not as the file says. Nothing was applied there, so
+    /// nothing moved.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub owned_again: bool,
     /// Who moved it, if the audit knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
@@ -525,6 +529,26 @@ pub enum Effect {
     Note,
 }
 
+/// A memory that is not as the files say, and stays so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeptMemory {
+    /// Its path.
+    pub path: String,
+    /// Who wrote it last; absent: it was applied, and another deleted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<String>,
+    /// When (RFC 3339, UTC).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+}
+
+impl From<&MemoryInfo> for KeptMemory {
+    fn from(m: &MemoryInfo) -> Self {
+        Self { path: m.path.clone(), writer: Some(m.updated_by.clone()), when: Some(m.updated_at.clone()) }
+    }
+}
+
 /// Counts for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -533,9 +557,12 @@ pub struct Notes {
     pub unchanged: u32,
     /// Fields that are not owned (ignore, seed).
     pub ignored: u32,
-    /// Memories that others wrote and that are kept, by store.
+    /// Memories that others wrote, or that the files name no more, and that are kept, by store.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kept_memories: BTreeMap<Address, u32>,
+    /// Of these the ones that were written last, newest first, at most 10 a store.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept: BTreeMap<Address, Vec<KeptMemory>>,
     /// Resources that are blocked by a conflict, a hold or an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<Address>,

@@ -43,11 +43,12 @@ pub async fn snapshot<C: ControlPlane>(
 ) -> Result<Snapshot, ControlError> {
     let Some(control) = control else { return Ok(Snapshot::default()) };
     let ask = Ask { control, context, me: &desired.owner };
-    let owner = ask.owner().await?;
+    let mut owner = ask.owner().await?;
     // What is seeded, and what an `adopt:` line says, is in no digest.
     let beside = !desired.adopt.is_empty() || desired.resources.values().any(Wanted::has_seeds);
     let equal = depth == Depth::UntilEqual && !beside && owner.digest == plan::owner_digest(desired);
-    let mut live = Live { workspace: Some(workspace(&owner)), record: record(owner), ..Live::default() };
+    let (workspace, beside) = (Some(workspace(&owner)), std::mem::take(&mut owner.beside));
+    let mut live = Live { workspace, beside, record: record(owner), ..Live::default() };
     let wants = wants(desired);
     live.resolved = resolved(&wants, ask.resolve(&wants).await?);
     if equal && live.resolved.values().all(still_there) {
@@ -59,7 +60,7 @@ pub async fn snapshot<C: ControlPlane>(
 
 async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut Live) -> Result<(), ControlError> {
     let mut resources = Vec::new();
-    for summary in ask.summaries().await? {
+    for summary in ask.summaries(None).await? {
         let resource = LiveResource { summary, body: None };
         match &resource.summary.address {
             Some(address) if !resource.summary.superseded => resources.push((address.clone(), resource)),
@@ -85,18 +86,19 @@ async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut L
     let replaceable = differing.keys().filter_map(|a| live.resources.get(a)).filter(|r| may_be_replaced(r));
     let going = unwanted.iter().copied().chain(&live.superseded).chain(replaceable);
     let going: Vec<String> = going.map(|r| r.summary.id.clone()).collect();
+    let named: Vec<&Wanted> = absent.iter().copied().chain(renamed(&differing, live)).collect();
     let pins = pins(differing.values().copied(), live);
     let blobs: BTreeSet<Digest> = differing.values().flat_map(|w| files(w)).collect();
     let blobs: Vec<Digest> = blobs.into_iter().collect();
     // None of these needs the answer of another: over a network they take the time of one.
     let (same_name, pinned, referrers, missing, ()) = tokio::try_join!(
-        same_name(ask, &absent),
+        same_name(ask, &named),
         ask.resolve(&pins),
         ask.referrers(&going),
         ask.missing(&blobs),
         async { if bodies.is_empty() && absent.is_empty() { Ok(()) } else { put_bodies(ask, &bodies, live).await } },
     )?;
-    live.same_name = same_name;
+    (live.taken_names, live.same_name) = same_name;
     live.resolved.extend(resolved(&pins, pinned));
     for referrer in referrers {
         live.referrers.entry(referrer.to.clone()).or_default().push(referrer);
@@ -159,15 +161,30 @@ async fn put_bodies<C: ControlPlane>(ask: &Ask<'_, C>, ids: &[String], live: &mu
     .await
 }
 
-/// Unowned resources of the kind and shown name of one that is to be made.
-async fn same_name<C: ControlPlane>(ask: &Ask<'_, C>, absent: &[&Wanted]) -> Result<Vec<Summary>, ControlError> {
+/// What is live under another name, of kinds whose names are unique.
+fn renamed<'w>(differing: &BTreeMap<&Address, &'w Wanted>, live: &Live) -> Vec<&'w Wanted> {
+    let unique = differing.values().copied().filter(|w| kinds::def(w.address.kind).unique_name);
+    unique
+        .filter(|w| {
+            let now = live.resources.get(&w.address).filter(|r| !is_gone(r));
+            now.is_some_and(|r| shown_name(w).is_some_and(|name| name != r.summary.name))
+        })
+        .collect()
+}
+
+/// Others' resources of the kind and shown name of one that takes that name: first where names are unique, whoever
+/// has it, then what nobody owns.
+async fn same_name<C: ControlPlane>(
+    ask: &Ask<'_, C>,
+    absent: &[&Wanted],
+) -> Result<(Vec<Summary>, Vec<Summary>), ControlError> {
     let names: BTreeSet<(crate::model::Kind, String)> =
         absent.iter().filter_map(|w| Some((w.address.kind, shown_name(w)?))).collect();
     let texts: BTreeSet<String> = names.iter().map(|(_, name)| name.clone()).collect();
     let texts: Vec<String> = texts.into_iter().collect();
     let mut found = ask.unowned(&texts).await?;
-    found.retain(|s| names.contains(&(s.kind, s.name.clone())));
-    Ok(found)
+    found.retain(|s| names.contains(&(s.kind, s.name.clone())) && s.owner.as_ref() != Some(ask.me));
+    Ok(found.into_iter().partition(|s| kinds::def(s.kind).unique_name))
 }
 
 /// The name that people see, for kinds that have one.

@@ -102,6 +102,7 @@ impl ControlPlane for World {
                 undone: BTreeMap::new(),
                 seq: 0,
                 open_apply: None,
+                beside: BTreeMap::new(),
             })),
             Request::Summaries(q) => {
                 let all: Vec<Summary> = if q.owner.is_some() {
@@ -154,6 +155,7 @@ fn summary(address: &str, digest: Option<Digest>) -> Summary {
     Summary {
         id: format!("{}{}", kinds::def(address.kind).id_prefix, address.name),
         kind: address.kind,
+        owner: None,
         name: address.name.clone(),
         address: Some(address),
         version: 1,

@@ -46,9 +46,9 @@ pub(crate) fn end(conn: &Conn, id: &str, outcome: &str, at: &str) -> Result<()> 
 }
 
 /// Ends every one that is open; answers how many.
-pub(crate) fn end_all(conn: &Conn, outcome: &str, at: &str) -> Result<u64> {
+pub(crate) fn end_all(conn: &Conn, outcome: &str, at: &str) -> Result<usize> {
     let sql = "UPDATE apply SET ended_at = ?2, outcome = ?1 WHERE ended_at IS NULL";
-    Ok(conn.execute(sql, [outcome, at])? as u64)
+    Ok(conn.execute(sql, [outcome, at])?)
 }
 
 /// Owner of an Apply, and whether it has ended.

@@ -39,8 +39,8 @@ pub(crate) fn forget(conn: &Conn, before: &str, most: u32) -> Result<()> {
 }
 
 /// Lets go of all answers; says how many.
-pub(crate) fn forget_all(conn: &Conn) -> Result<u64> {
-    Ok(conn.execute("DELETE FROM idempotency", [])? as u64)
+pub(crate) fn forget_all(conn: &Conn) -> Result<usize> {
+    Ok(conn.execute("DELETE FROM idempotency", [])?)
 }
 
 /// Stores an answer.

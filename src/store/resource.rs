@@ -259,7 +259,7 @@ pub(crate) fn of_owner(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Unowned live rows with one of these shown names, after an id.
+/// Unowned live rows with one of these shown names, and whoever holds one of them where names are unique, after an id.
 pub(crate) fn unowned(
     conn: &Conn,
     kind: Option<Kind>,
@@ -270,8 +270,9 @@ pub(crate) fn unowned(
     let mut statement = conn.prepare_cached(concat!(
         "SELECT ",
         columns!(),
-        " FROM resource WHERE owner IS NULL AND state = 'live' AND (?1 IS NULL OR kind = ?1) AND id > ?3 \
-         AND name IN (SELECT value FROM json_each(?2)) ORDER BY id LIMIT ?4"
+        " FROM resource WHERE state = 'live' AND (?1 IS NULL OR kind = ?1) AND id > ?3 \
+         AND (owner IS NULL AND name IN (SELECT value FROM json_each(?2)) \
+         OR unique_name IN (SELECT value FROM json_each(?2))) ORDER BY id LIMIT ?4"
     ))?;
     let rows = statement.query_map(params![kind, Json(names), after, limit], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

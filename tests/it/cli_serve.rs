@@ -24,7 +24,14 @@ fn start(s: &Sandbox, args: &[&str]) -> (Child, Lines<BufReader<ChildStderr>>, V
     panic!("{ended}: {said:?}");
 }
 
-fn end(mut child: Child, signal: &str) {
+/// A server that listens on a port of the kernel's choice, and its URL. What it logs is read and let go of.
+pub(crate) fn serving(s: &Sandbox) -> (Child, String) {
+    let (child, lines, _, url) = start(s, &["--listen", "127.0.0.1:0"]);
+    std::thread::spawn(move || lines.for_each(drop));
+    (child, url)
+}
+
+pub(crate) fn end(mut child: Child, signal: &str) {
     let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     assert_eq!(child.wait().unwrap().code(), Some(0), "{signal}");

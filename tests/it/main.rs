@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 mod action;
+mod cli_backup;
 mod cli_bounds;
 mod cli_drift;
 mod cli_interrupt;
@@ -14,6 +15,7 @@ mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;
 mod cli_serve;
+mod cli_token;
 mod cli_validate;
 mod cli_views;
 mod cli_workspace;

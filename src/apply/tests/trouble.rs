@@ -14,6 +14,22 @@ async fn another_workspace_or_epoch_is_refused() {
     }
 }
 
+#[tokio::test]
+async fn what_a_plan_refers_to_is_what_it_says() {
+    let mut p = plan(vec![update("a", &[])]);
+    p.ids.0.insert("Skill/good".into(), "skill_1".into());
+    let content = Digest::of(b"tone");
+    p.ids.0.insert(format!("acme/legal:Skill/tone@{content}"), "skver_1".into());
+    let fake = Fake::new().has("Skill/good", "skill_2");
+    let Err(ApplyError::OtherIds { problems }) = go(&p, &fake, &Files::default()).await else { panic!() };
+    let gone =
+        format!("acme/legal:Skill/tone with the content {} is not there; in the plan it is skver_1", content.short());
+    assert_eq!(problems, ["Skill/good is skill_2, and skill_1 in the plan".to_owned(), gone]);
+    assert!(fake.writes().is_empty());
+    let error = ApplyError::OtherIds { problems };
+    assert_eq!(error.code().unwrap().code, "apply.other_ids");
+}
+
 fn before(plan_digest: Digest) -> ApplyInfo {
     ApplyInfo {
         id: "apply_0".into(),
@@ -176,12 +192,13 @@ async fn memories_that_came_back_to_what_they_were_are_written_again() {
     )]);
     p.ids.0.insert("MemoryStore/s".into(), "memstore_9".into());
     let files = Files::default().with("m/a.md", "A");
-    let fake = Fake::new().say("MemoryStore/s#publish", answer());
+    let with = || Fake::new().has("MemoryStore/s", "memstore_9").say("MemoryStore/s#publish", answer());
+    let fake = with();
     assert_eq!(outcomes(&go(&p, &fake, &files).await.unwrap()), ["done"]);
     let keys: Vec<_> = fake.log().into_iter().filter(|(c, _)| c.action.is_some()).map(|(c, _)| c.key).collect();
     assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
     // What is there now is neither: the comparison by path says so.
-    let fake = Fake::new().say("MemoryStore/s#publish", answer()).say("MemoryStore/s#publish", stale());
+    let fake = with().say("MemoryStore/s#publish", stale());
     assert_eq!(outcomes(&go(&p, &fake, &files).await.unwrap()), ["stale"]);
 }
 

@@ -44,13 +44,13 @@ fn told(done: &Restored, file: &str) -> String {
     let Restored { workspace, epoch, old_epoch, .. } = done;
     let open = match done.applies {
         0 => "No apply was open.".to_owned(),
-        n => format!("{} in work when the backup was made: ended as interrupted.", count(n as usize, "apply")),
+        n => format!("{} in work when the backup was made: ended as interrupted.", count(n, "apply")),
     };
     let tokens = match done.tokens {
         0 => "No token is valid.".to_owned(),
         n => format!(
             "{} not revoked: as when the backup was made. Revoke again what was revoked since.",
-            count(n as usize, "token")
+            count(n, "token")
         ),
     };
     format!(
@@ -59,6 +59,6 @@ fn told(done: &Restored, file: &str) -> String {
          - {open}\n\
          - Idempotency keys from before are new keys: {} let go of.\n\
          - {tokens}\n",
-        count(done.keys as usize, "stored answer")
+        count(done.keys, "stored answer")
     )
 }

@@ -60,6 +60,7 @@ pub fn write(plan: &Plan, options: Options<'_>, sink: &mut dyn FnMut(&str)) {
         out.push('\n');
     }
     held(plan, options, &mut out);
+    kept(plan, &mut out);
     settle(plan, options, &mut out);
     out.push_str(options.unchanged);
     findings::human(&plan.findings, options.verbose, &mut out);
@@ -204,20 +205,24 @@ fn held(plan: &Plan, options: Options<'_>, out: &mut String) {
     if plan.held.is_empty() {
         return;
     }
-    let _ = writeln!(out, "{}", style::strong("Moved live, and stays so:"));
+    let _ = writeln!(out, "{}", style::strong("Live is not as the files say, and stays so:"));
     let mut held: Vec<&Held> = plan.held.iter().collect();
     held.sort_by(|a, b| (&a.address, &a.field).cmp(&(&b.address, &b.field)));
     for item in held {
         held_one(item, options, out);
     }
-    let _ = writeln!(
-        out,
-        "  {}\n",
-        style::faint("put back with --revert ADDRESS or --revert-all, or write it into the files to keep it")
-    );
+    // A conflict is decided in the files: --revert does not.
+    if plan.held.iter().any(|item| !item.conflict) {
+        let fix = "put back with --revert ADDRESS or --revert-all, or write it into the files to keep it";
+        let _ = writeln!(out, "  {}", style::faint(fix));
+    }
+    out.push('\n');
 }
 
 fn held_one(item: &Held, options: Options<'_>, out: &mut String) {
+    if item.owned_again {
+        return owned_again(item, options, out);
+    }
     let who = item.actor.as_deref().map_or("an unknown actor".to_owned(), line);
     let when = item.when.as_deref().map(|w| format!(" at {}", line(w))).unwrap_or_default();
     let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", line(r))).unwrap_or_default();
@@ -239,6 +244,39 @@ fn held_one(item: &Held, options: Options<'_>, out: &mut String) {
             }
         }
     }
+}
+
+/// Memories that are not of the files; a person decides whether they come to be.
+fn kept(plan: &Plan, out: &mut String) {
+    if plan.notes.kept.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{}", style::strong("Memories that stay, not as the files say:"));
+    for (address, memories) in &plan.notes.kept {
+        let all = plan.notes.kept_memories.get(address).copied().unwrap_or_default() as usize;
+        let _ = writeln!(out, "  {}  {}", style::strong(address), style::faint(count(all, "memory")));
+        for memory in memories {
+            let when = memory.when.as_deref().map(|w| format!(" at {}", line(w))).unwrap_or_default();
+            let who =
+                memory.writer.as_deref().map_or("deleted by another".to_owned(), |w| format!("by {}{when}", line(w)));
+            let _ = writeln!(out, "      {}  {}", line(&memory.path), style::faint(who));
+        }
+        if all > memories.len() {
+            let _ = writeln!(out, "      … {} more", all - memories.len());
+        }
+    }
+    out.push('\n');
+}
+
+/// Nobody moved it: the file speaks of it again, and says something else.
+fn owned_again(item: &Held, options: Options<'_>, out: &mut String) {
+    let why = style::faint("owned again; live differs from the file");
+    let _ =
+        writeln!(out, "  {} {}  {}  {why}", style::changed("≠"), style::changed("held"), style::strong(&item.address));
+    let at = item.at.as_deref().map(|at| format!("  {}", line(at))).unwrap_or_default();
+    let tail = style::faint(format!("  (wanted → live){at}"));
+    let path = item.field.as_deref().unwrap_or_default();
+    field(path, values::two(item.wanted.as_ref(), item.live.as_ref()), &tail, options, out);
 }
 
 fn settle(plan: &Plan, options: Options<'_>, out: &mut String) {
@@ -266,7 +304,7 @@ fn totals(plan: &Plan, out: &mut String) {
     }
     let kept: u32 = notes.kept_memories.values().sum();
     if kept > 0 {
-        tail.push(format!("{} of others kept", count(kept as usize, "memory")));
+        tail.push(format!("{} kept", count(kept as usize, "memory")));
     }
     let retired = plan.actions.iter().filter(|a| words::retires(a)).count();
     let forever = plan.actions.iter().filter(|a| words::irreversible(a)).count();

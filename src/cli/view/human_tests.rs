@@ -31,7 +31,7 @@ fn a_plan_with_most_things() {
           live at once for 1 agent: Agent/faq
           used by Agent/support
 
-    Moved live, and stays so:
+    Live is not as the files say, and stays so:
       ≠ held  Agent/faq  by jane at 2026-11-30T09:00:00Z
           description  "Answers" → "Answers questions"  (last applied → live)  agents/faq.md:3:1
       put back with --revert ADDRESS or --revert-all, or write it into the files to keep it
@@ -42,6 +42,14 @@ fn a_plan_with_most_things() {
     Plan: 1 to create, 1 to update, 1 to publish, 1 to retire, 1 to settle; 12 unchanged, 1 held, 1 cannot be undone
     digest sha256:64879f7d6b960a01909762d911a32d4582c20010c5641ee90278b644a9e3b525
     "#);
+}
+
+#[test]
+fn a_conflict_alone_is_not_said_to_be_put_back() {
+    let mut plan = sample::plan();
+    assert!(shown(&plan).contains("--revert ADDRESS"));
+    plan.held[0].conflict = true;
+    assert!(!shown(&plan).contains("--revert"), "--revert decides no conflict");
 }
 
 #[test]
@@ -122,6 +130,22 @@ fn an_update_of_one_word_shows_three_lines_of_the_prompt() {
 }
 
 #[test]
+fn what_stays_is_told_with_who_wrote_it() {
+    let text = shown(&sample::with_kept(sample::plan(), "kim"));
+    for says in [
+        "≠ held  MemoryStore/notes  owned again; live differs from the file",
+        "(wanted → live)",
+        "MemoryStore/notes  12 memories",
+        "/learned/kim  by kim at 2026-11-30T09:00:00Z",
+        "/learned/old.md  deleted by another",
+        "… 10 more",
+        "12 memories kept",
+    ] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+}
+
+#[test]
 fn nothing_from_a_workspace_reaches_the_terminal_raw() {
     let mut plan = sample::plan();
     let evil = "\u{1b}[2J\u{202e}evil\u{7}\r";
@@ -140,6 +164,7 @@ fn nothing_from_a_workspace_reaches_the_terminal_raw() {
     plan.findings[0].fix = Some(evil.to_owned());
     plan.origin.at = evil.to_owned();
     plan.scope = vec![evil.to_owned()];
+    let plan = sample::with_kept(plan, evil);
     for verbose in [false, true] {
         let text = super::plan(&plan, Options { verbose, unchanged: "" });
         assert!(

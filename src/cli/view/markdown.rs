@@ -28,6 +28,7 @@ pub fn plan(plan: &Plan) -> String {
     rows("Retirements", &retired, &mut out, &mut left, &mut details);
     rows("Changes", &others, &mut out, &mut left, &mut details);
     held(plan, &mut out, &mut left);
+    kept(plan, &mut out, &mut left);
     left.tell(&mut out);
     out
 }
@@ -37,6 +38,7 @@ pub fn plan(plan: &Plan) -> String {
 struct Left {
     findings: usize,
     held: usize,
+    kept: usize,
     details: usize,
     actions: BTreeMap<Verb, usize>,
 }
@@ -52,6 +54,9 @@ impl Left {
         }
         if self.held > 0 {
             parts.push(format!("{} held", self.held));
+        }
+        if self.kept > 0 {
+            parts.push(format!("{} kept", count(self.kept, "memory")));
         }
         if !parts.is_empty() {
             let _ = writeln!(out, "\n**Not shown here:** {}. The whole plan is in the plan file.", parts.join(", "));
@@ -178,20 +183,45 @@ fn findings(plan: &Plan, out: &mut String, left: &mut Left) {
 fn held(plan: &Plan, out: &mut String, left: &mut Left) {
     let mut held: Vec<&Held> = plan.held.iter().collect();
     held.sort_by(|a, b| (&a.address, &a.field).cmp(&(&b.address, &b.field)));
-    let mut section = Section { out, title: "Moved live, and stays so", open: false };
+    let mut section = Section { out, title: "Live is not as the files say, and stays so", open: false };
     for item in held {
         let word = if item.conflict { "**conflict**" } else { "held" };
         let what = item.field.as_deref().map_or(" is gone".to_owned(), |f| format!(" {}", code(f)));
         let who = item.actor.as_deref().map_or("an unknown actor".to_owned(), code);
         let when = item.when.as_deref().map(|w| format!(" at {}", code(w))).unwrap_or_default();
         let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", prose(r))).unwrap_or_default();
-        let mut row = format!("- {word} {}{what} by {who}{when}{glass}\n", code(&item.address.to_string()));
+        let (why, before) = if item.owned_again {
+            (": owned again; live differs from the file".to_owned(), &item.wanted)
+        } else {
+            (format!(" by {who}{when}{glass}"), &item.applied)
+        };
+        let mut row = format!("- {word} {}{what}{why}\n", code(&item.address.to_string()));
         if item.field.is_some() {
             let mut diff = String::new();
-            shown(&mut diff, values::two(item.applied.as_ref(), item.live.as_ref()));
+            shown(&mut diff, values::two(before.as_ref(), item.live.as_ref()));
             row.push_str(&indent(&fence("diff", &clip(&diff, DETAIL))));
         }
         left.held += usize::from(!section.push(&row));
+    }
+    section.close();
+}
+
+fn kept(plan: &Plan, out: &mut String, left: &mut Left) {
+    let mut section = Section { out, title: "Memories that stay, not as the files say", open: false };
+    for (address, memories) in &plan.notes.kept {
+        let all = plan.notes.kept_memories.get(address).copied().unwrap_or_default() as usize;
+        let store = code(&address.to_string());
+        for memory in memories {
+            let when = memory.when.as_deref().map(|w| format!(" at {}", code(w))).unwrap_or_default();
+            let who =
+                memory.writer.as_deref().map_or("deleted by another".to_owned(), |w| format!("by {}{when}", code(w)));
+            let row = format!("- {store} {} {who}\n", code(&memory.path));
+            left.kept += usize::from(!section.push(&row));
+        }
+        // The plan names no more of them.
+        if all > memories.len() {
+            section.push(&format!("- {store} and {} more\n", all - memories.len()));
+        }
     }
     section.close();
 }

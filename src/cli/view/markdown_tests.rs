@@ -75,7 +75,7 @@ fn a_plan_with_most_things() {
 
     </details>
 
-    <details><summary>Moved live, and stays so</summary>
+    <details><summary>Live is not as the files say, and stays so</summary>
 
     - held `Agent/faq` `description` by `jane` at `2026-11-30T09:00:00Z`
       ```diff
@@ -170,6 +170,19 @@ fn findings_leave_room_for_retirements_and_every_refusal_is_there_with_its_fix()
 }
 
 #[test]
+fn what_stays_is_told_with_who_wrote_it() {
+    let text = super::plan(&sample::with_kept(sample::plan(), "kim"));
+    for says in [
+        "- held `MemoryStore/notes` `description`: owned again; live differs from the file",
+        "- `MemoryStore/notes` `/learned/kim` by `kim` at `2026-11-30T09:00:00Z`",
+        "- `MemoryStore/notes` `/learned/old.md` deleted by another",
+        "- `MemoryStore/notes` and 10 more",
+    ] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+}
+
+#[test]
 fn user_text_is_never_markup() {
     let mut plan = sample::plan();
     let evil = "`@octocat` </details><script>x</script> ![i](http://x) ``` #12 \u{202e}\n```\n</details>";
@@ -181,7 +194,7 @@ fn user_text_is_never_markup() {
     plan.findings[0].fix = Some(evil.to_owned());
     plan.origin.at = evil.to_owned();
     plan.held[0].actor = Some(evil.to_owned());
-    let text = super::plan(&plan);
+    let text = super::plan(&sample::with_kept(plan, evil));
     assert!(!text.contains('\u{202e}'));
     assert_eq!(prose("@octocat <b> #1 `x`"), "@<!-- -->octocat &lt;b&gt; #<!-- -->1 \\`x\\`");
     assert_eq!(code("a`b``c"), "```a`b``c```");

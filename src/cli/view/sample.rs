@@ -9,8 +9,8 @@ use crate::model::kinds::Ids;
 use crate::model::op::{ReceiptLine, Source};
 use crate::model::{Address, Digest, Owner};
 use crate::plan::{
-    About, Action, Cause, Effect, FieldChange, FileChange, FileVerb, Finding, FollowerOf, Held, Notes, Origin, Plan,
-    Precondition, Reversible, Step, Verb,
+    About, Action, Cause, Effect, FieldChange, FileChange, FileVerb, Finding, FollowerOf, Held, KeptMemory, Notes,
+    Origin, Plan, Precondition, Reversible, Step, Verb,
 };
 use crate::receipt::{Outcome, Receipt};
 
@@ -138,11 +138,29 @@ pub fn plan() -> Plan {
         live: Some(json!("Answers questions")),
         wanted: None,
         conflict: false,
+        owned_again: false,
         actor: Some("jane".to_owned()),
         when: Some("2026-11-30T09:00:00Z".to_owned()),
         break_glass: None,
         at: Some("agents/faq.md:3:1".to_owned()),
     }];
+    plan
+}
+
+/// With a field that is owned again, and memories of a writer and of a path of that name.
+pub fn with_kept(mut plan: Plan, of: &str) -> Plan {
+    let store = address("MemoryStore/notes");
+    let again =
+        Held { owned_again: true, wanted: Some(json!("Helps")), applied: None, actor: None, ..plan.held[0].clone() };
+    plan.held.push(Held { address: store.clone(), ..again });
+    let written = KeptMemory {
+        path: format!("/learned/{of}"),
+        writer: Some(of.to_owned()),
+        when: Some("2026-11-30T09:00:00Z".to_owned()),
+    };
+    let gone = KeptMemory { path: "/learned/old.md".to_owned(), writer: None, when: None };
+    plan.notes.kept_memories.insert(store.clone(), 12);
+    plan.notes.kept.insert(store, vec![written, gone]);
     plan
 }
 
@@ -191,6 +209,8 @@ pub fn receipt() -> Receipt {
         plan_digest: plan.digest,
         outcome: Outcome::Done,
         lines: plan.actions.iter().enumerate().map(line).collect(),
+        held: Vec::new(),
+        findings: Vec::new(),
         not_settled: Vec::new(),
         other_apply: None,
     }

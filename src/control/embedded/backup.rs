@@ -30,11 +30,11 @@ pub struct Restored {
     /// The epoch of the backup.
     pub old_epoch: String,
     /// Applies that were open in the backup, and are ended as `interrupted`.
-    pub applies: u64,
+    pub applies: usize,
     /// Stored answers to idempotency keys that were let go of.
-    pub keys: u64,
+    pub keys: usize,
     /// Tokens that are not revoked.
-    pub tokens: u64,
+    pub tokens: usize,
 }
 
 /// Copies the workspace at `db`, as it is at one moment, into the file `out`; it may be served meanwhile. `out` is
@@ -79,7 +79,7 @@ fn renew(batch: &Batch<'_>, actor: &str, options: &EmbeddedOptions) -> Result<Re
     store::set_epoch(batch, &epoch)?;
     let applies = apply::end_all(batch, "interrupted", &now)?;
     let keys = idempotency::forget_all(batch)?;
-    let tokens = token::all(batch)?.iter().filter(|t| t.revoked_at.is_none()).count() as u64;
+    let tokens = token::all(batch)?.iter().filter(|t| t.revoked_at.is_none()).count();
     let fact = Fact {
         seq: fact::next(batch)?,
         at: now,

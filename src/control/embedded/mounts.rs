@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::control::embedded::digests;
 use crate::control::embedded::error::{Result, conflict, invalid, refused};
 use crate::control::embedded::write::Tx;
+use crate::control::embedded::{digests, snapshot};
 use crate::diag::codes::control as codes;
 use crate::model::Kind;
 use crate::model::kinds::{Object, def, is_under};
@@ -70,9 +70,7 @@ fn is_git(tx: &Tx<'_>, tree: &Resource) -> Result<bool> {
 
 /// A store of anyone but one principal is shared.
 fn is_shared(tx: &Tx<'_>, store: &Resource) -> Result<bool> {
-    let body = digests::body(tx.conn, store)?;
-    let owner = body.get("owner").and_then(|o| o.get("kind")).and_then(Value::as_str);
-    Ok(owner != Some("principal"))
+    Ok(snapshot::store_owner(tx.conn, store)? != "principal")
 }
 
 /// Where it mounts when nothing is said: by the shown name of what is mounted.

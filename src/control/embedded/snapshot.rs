@@ -7,13 +7,14 @@ use serde_json::Value;
 use crate::control::embedded::error::Result;
 use crate::control::embedded::{digests, memories, paging, wire};
 use crate::live;
-use crate::model::kinds::Refs;
+use crate::model::kinds::{Refs, is_unowned};
 use crate::model::op::{
-    Fact, IdList, Loaded, LoadedBody, Moved, OwnerState, Page, Referrer, Resolve, Resolved, Summaries, Summary, Want,
+    Beside, Fact, IdList, Loaded, LoadedBody, Moved, OwnerState, Page, Referrer, Resolve, Resolved, Summaries, Summary,
+    Want,
 };
 use crate::model::{Address, Digest, Kind, Owner};
 use crate::store::resource::{self, Resource, State};
-use crate::store::{Conn, Identity, apply, document, fact, owner as owners, reference, version};
+use crate::store::{Conn, Identity, apply, document, fact, memory, owner as owners, reference, version};
 
 /// Most summaries of a page.
 const PAGE: u32 = 1_000;
@@ -43,7 +44,32 @@ pub(super) fn owner(conn: &Conn, identity: &Identity, owner: &Owner) -> Result<O
         undone: record.undone,
         seq: record.seq,
         open_apply: apply::open_of(conn, owner)?,
+        beside: beside(conn, owner)?,
     })
+}
+
+/// Memories of an owner's stores that are not of what it applied. A store whose digests differ is read by whoever
+/// plans, so it is left out, and so is what is ignored.
+fn beside(conn: &Conn, owner: &Owner) -> Result<BTreeMap<Address, Beside>> {
+    let mut out = BTreeMap::new();
+    for r in resource::of_owner(conn, owner, Some(Kind::MemoryStore), "", u32::MAX)? {
+        let as_applied = r.live_digest.is_some() && r.live_digest == r.applied_digest && !r.superseded;
+        let (Some(address), Some(applied), true) = (&r.address, digests::applied(conn, &r)?, as_applied) else {
+            continue;
+        };
+        let files = digests::contents_of(&applied.spec);
+        // All that is owned of what was applied is live, so equal numbers are the same paths.
+        let all_owned = !r.unowned.iter().any(|path| path.starts_with("contents"));
+        if all_owned && memory::count(conn, &r.id)? == files.len() as u64 {
+            continue;
+        }
+        let mut beside = memories::infos(conn, &r.id)?;
+        beside.retain(|m| !files.contains_key(&m.path) && !is_unowned(&r.unowned, &format!("contents.{}", m.path)));
+        if let Some(beside) = Beside::of(beside) {
+            out.insert(address.clone(), beside);
+        }
+    }
+    Ok(out)
 }
 
 /// `authoring.summaries`.
@@ -71,6 +97,7 @@ fn summary(conn: &Conn, r: Resource) -> Result<Summary> {
         seq: r.authoring_seq(),
         id: r.id,
         kind: r.kind,
+        owner: r.owner,
         address: r.address,
         name: r.name,
         version: r.version,
@@ -174,11 +201,21 @@ fn resolve_one(conn: &Conn, me: &Owner, want: &Want) -> Result<Resolved> {
         (None, Some(number)) => version::by_number(conn, &r.id, number)?,
         (None, None) => None,
     };
+    if r.kind == Kind::MemoryStore {
+        out.store_owner = Some(store_owner(conn, &r)?);
+    }
     if let Some(v) = found {
         out.version = Some(v.id);
         out.content = Some(v.digest);
     }
     Ok(out)
+}
+
+/// What kind of holder a store belongs to.
+pub(super) fn store_owner(conn: &Conn, store: &Resource) -> Result<String> {
+    let body = digests::body(conn, store)?;
+    let kind = body.get("owner").and_then(|o| o.get("kind")).and_then(Value::as_str);
+    Ok(kind.unwrap_or("workspace").to_owned())
 }
 
 /// By `Kind/name` (of `me`), `owner:Kind/name`, or id.

@@ -9,6 +9,10 @@ codes! {
         "The plan was made for another workspace",
         "A plan says which workspace, and which epoch of it, it was made for. The ids and versions in it mean nothing anywhere else, nor after a restore. A plan for a workspace that is new is refused once this owner has something there. Nothing was sent.",
         "Make a new plan with `checkfu plan` against the workspace that you mean.";
+    OTHER_IDS = "apply.other_ids", Error,
+        "What the plan refers to is something else by now",
+        "A plan names what it refers to by address, and by the live id that this had when it was made. Before the first write each is looked up again. One of them is gone, was made anew, or was never that resource: a plan file can be edited. Nothing was sent.",
+        "Make a new plan with `checkfu plan`.";
     REFUSED = "apply.refused", Error,
         "The plan may not be applied",
         "At least one finding of the plan refuses it. Nothing was sent.",

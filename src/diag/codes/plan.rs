@@ -61,6 +61,12 @@ codes! {
     SAME_NAME = "plan.same_name", Error, "A live resource that nobody owns has the name",
         "Most likely it is the same one, made by hand, and there would be two.",
         "If it is another one: --allow same-name=ADDRESS.";
+    NAME_TAKEN = "plan.name_taken", Error, "Another resource has the unique name",
+        "Some kinds have names that are unique in a workspace, whoever owns them. Another owner, or nobody, has this one, so the workspace would refuse the change.",
+        "Give it another name, or let the other one go or take another name first.";
+    SHARED_WRITE = "plan.shared_write", Error, "A shared store mounts read_only",
+        "A store that belongs to the workspace, an agent or a collaboration space can be read by all who mount it, so none of them may write to it by a mount.",
+        "Write access: read_only.";
     LOOSENED = "plan.loosened", Error, "Limits are loosened by the change that needs them",
         "A limit that moves together with what it limits, limits nothing.",
         "Apply the policy first, or, if this is meant: --allow loosened.";

@@ -350,7 +350,8 @@ pub struct OwnerOf {
 /// Lists summaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summaries {
-    /// An owner's, or (`None`) the unowned ones with one of `names`.
+    /// An owner's, or (`None`) the unowned ones with one of `names`, and, of kinds whose names are unique in the
+    /// workspace, whoever has one of them.
     pub owner: Option<Owner>,
     /// Which kind; `None` = all.
     pub kind: Option<Kind>,

@@ -147,6 +147,31 @@ pub struct OwnerState {
     pub seq: u64,
     /// An Apply of this owner that has begun and not ended, if any.
     pub open_apply: Option<String>,
+    /// Memories of its stores that are not of what it applied, where there are any. No digest is over them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub beside: BTreeMap<Address, Beside>,
+}
+
+/// Memories of a store that are not of what its owner applied: others wrote them, or the files name them no more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Beside {
+    /// How many.
+    pub count: u64,
+    /// The ones that were written last, newest first, at most [`Beside::SHOWN`].
+    pub newest: Vec<MemoryInfo>,
+}
+
+impl Beside {
+    /// Most memories that are named.
+    pub const SHOWN: usize = 10;
+
+    /// Of these; `None` where there are none.
+    pub fn of(mut all: Vec<MemoryInfo>) -> Option<Self> {
+        let count = all.len() as u64;
+        all.sort_by(|a, b| (&b.updated_at, &a.path).cmp(&(&a.updated_at, &b.path)));
+        all.truncate(Self::SHOWN);
+        (count > 0).then_some(Self { count, newest: all })
+    }
 }
 
 /// A resource without bodies.
@@ -156,6 +181,9 @@ pub struct Summary {
     pub id: String,
     /// Kind.
     pub kind: Kind,
+    /// Its owner; `None` = unowned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
     /// Address under its owner; `None` = unowned.
     pub address: Option<Address>,
     /// Shown name.
@@ -241,6 +269,9 @@ pub struct Resolved {
     pub content: Option<Digest>,
     /// The newest content.
     pub newest: Option<Digest>,
+    /// Of a memory store: the kind of who it belongs to (`principal`, `agent`, …; `workspace` where nothing is said).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store_owner: Option<String>,
 }
 
 /// A resource that refers to another.

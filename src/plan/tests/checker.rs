@@ -60,6 +60,7 @@ fn held(name: &str, field: Option<&str>, conflict: bool) -> Held {
         live: None,
         wanted: None,
         conflict,
+        owned_again: false,
         actor: None,
         when: None,
         break_glass: None,

@@ -241,6 +241,7 @@ fn a_name_that_nobody_owns() {
     world.live.same_name.push(Summary {
         id: "agent_9".into(),
         kind: Kind::Agent,
+        owner: None,
         address: None,
         name: "Support Bot".into(),
         version: 1,
@@ -258,6 +259,63 @@ fn a_name_that_nobody_owns() {
     assert_eq!(plan.findings[0].at.as_deref(), Some("Agent/a.yaml:1:1"));
     assert!(world.plan_with(&desired, &allow(&["same-name=Agent/a"])).applyable);
     assert!(!world.plan_with(&desired, &allow(&["same-name=Agent/b"])).applyable);
+}
+
+#[test]
+fn a_unique_name_that_another_owner_has() {
+    let mut desired = project();
+    let config = json!({"type": "cloud", "networking": {"type": "unrestricted"}});
+    desired.put("Environment/prod", &json!({"name": "prod", "config": config}));
+    let theirs = |owner: Option<&str>| Summary {
+        id: "env_9".into(),
+        kind: Kind::Environment,
+        owner: owner.map(|o| o.parse().unwrap()),
+        address: owner.map(|_| address("Environment/live")),
+        name: "prod".into(),
+        version: 1,
+        seq: 0,
+        protected: false,
+        live_digest: None,
+        applied_digest: None,
+        superseded: false,
+        gone: None,
+        content: None,
+        content_version: None,
+    };
+    for (owner, says) in [(Some("acme/other"), "acme/other:Environment/live"), (None, "env_9, which nobody owns")] {
+        let mut world = World::new();
+        world.live.taken_names.push(theirs(owner));
+        let plan = world.plan(&desired);
+        assert_eq!(only(&plan), ("plan.name_taken", Effect::Error, "Environment/prod".into()));
+        assert!(plan.findings[0].message.contains(says), "{}", plan.findings[0].message);
+        // one that was it all along, or takes another name
+        let mut world = World::of(&desired);
+        world.live.taken_names.push(theirs(owner));
+        assert!(world.plan(&desired).findings.is_empty());
+    }
+}
+
+#[test]
+fn a_shared_store_of_another_owner_mounts_read_only() {
+    let key = "acme/other:MemoryStore/team";
+    let mount = |access: &str| {
+        let mut desired = project();
+        desired.put("Agent/a", &json!({"model": "m"}));
+        let spec = json!({"agent": "a", "memory_store": key, "mount_path": "/mnt/memory/team", "access": access});
+        desired.put("MemoryMount/a.team", &spec);
+        desired
+    };
+    let of = |owner: &str| {
+        let mut world = World::new();
+        let (id, kind) = (Some("memstore_9".into()), Some(Kind::MemoryStore));
+        let found = Resolved { key: key.into(), id, kind, store_owner: Some(owner.into()), ..Resolved::default() };
+        world.live.resolved.insert(key.into(), found);
+        world
+    };
+    let plan = of("workspace").plan(&mount("read_write"));
+    assert_eq!(only(&plan), ("plan.shared_write", Effect::Error, "MemoryMount/a.team".into()));
+    assert!(of("workspace").plan(&mount("read_only")).findings.is_empty());
+    assert!(of("principal").plan(&mount("read_write")).findings.is_empty());
 }
 
 fn source(repository: &str, commit: &str) -> Source {
@@ -302,7 +360,15 @@ fn references_of_other_owners() {
     let found = |key: &str, archived: bool, content: Option<crate::model::Digest>| {
         let version = content.map(|_| "skver_1".to_owned());
         let kind = Some(Kind::Skill);
-        Resolved { key: key.into(), id: Some("skill_7".into()), kind, archived, version, content, newest: None }
+        Resolved {
+            key: key.into(),
+            id: Some("skill_7".into()),
+            kind,
+            archived,
+            version,
+            content,
+            ..Resolved::default()
+        }
     };
     let resolved = &mut world.live.resolved;
     resolved.insert("skill_7".into(), found("skill_7", true, None));
@@ -456,6 +522,25 @@ fn a_rename_is_offered() {
     // with digests alone, files still tell
     world.live.resources.values_mut().for_each(|r| r.body = None);
     assert!(codes(&world.plan(&renamed)).contains(&"plan.moved_offer"));
+}
+
+#[test]
+fn a_mount_keeps_its_name_in_the_form_in_which_it_was_written() {
+    let with = |name: &str| {
+        let mut desired = project();
+        desired.put_agent("a", "i", &[]);
+        desired.put("MemoryStore/s", &json!({}));
+        desired.put(&format!("MemoryMount/{name}"), &json!({"agent": "a", "memory_store": "s", "mount_path": "/m"}));
+        desired
+    };
+    let keep = |from: &str, to: &str| {
+        let plan = World::of(&with(from)).plan(&with(to));
+        let offer = plan.findings.iter().find(|f| f.code == "plan.moved_offer").unwrap();
+        offer.fix.clone().unwrap()
+    };
+    assert!(keep("a.s", "long").ends_with("write it as the mount of `s` under `memory` of Agent/a"));
+    assert!(keep("long", "a.s").ends_with("write it as a document with `metadata.name: long`"));
+    assert!(keep("long", "longer").ends_with("metadata.name: long"));
 }
 
 #[test]

@@ -190,9 +190,44 @@ fn field_modes() {
     wanted.unowned = vec!["labels.x".into()];
     let plan = world.plan(&desired);
     assert_eq!((plan.held.len(), plan.held[0].conflict, exit_code(&plan)), (1, false, 3));
-    assert_eq!(ids(&plan), ["Agent/a#record"]);
+    assert!(plan.actions.is_empty());
+    let held = &plan.held[0];
+    assert_eq!((held.owned_again, &held.applied, &held.actor), (true, &None, &None), "nobody moved it");
+    assert_eq!((held.wanted.clone(), held.live.clone()), (Some(json!("e")), Some(json!("theirs"))));
+    // a change beside it leaves it so, until the two agree
+    let wanted = desired.put("Agent/a", &json!({"model": "n", "description": "e", "labels": {"x": "1"}}));
+    wanted.unowned = vec!["labels.x".into()];
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["Agent/a#update"]);
     world.apply(&plan);
-    assert!(world.plan(&desired).actions.is_empty());
+    let plan = world.plan(&desired);
+    assert_eq!((plan.actions.len(), plan.held.len(), plan.held[0].owned_again), (0, 1, true));
+    let wanted = desired.put("Agent/a", &json!({"model": "n", "description": "theirs", "labels": {"x": "1"}}));
+    wanted.unowned = vec!["labels.x".into()];
+    let plan = world.plan(&desired);
+    assert_eq!((ids(&plan), plan.held.len()), (vec!["Agent/a#record"], 0));
+    world.apply(&plan);
+    assert_eq!(world.plan(&desired).notes.unchanged, 1);
+}
+
+#[test]
+fn a_whole_map_that_is_owned_again_is_held_key_by_key() {
+    let mut desired = project();
+    desired.put("Agent/a", &json!({"model": "m", "labels": {"x": "1", "y": "1"}})).unowned = vec!["labels".into()];
+    let mut world = World::of(&desired);
+    world.outside("Agent/a", "labels.x", json!("theirs"));
+    desired.put("Agent/a", &json!({"model": "m", "labels": {"x": "1", "y": "1"}}));
+    let plan = world.plan(&desired);
+    let held: Vec<_> = plan.held.iter().map(|h| (h.field.as_deref(), h.owned_again)).collect();
+    assert_eq!((ids(&plan), held), (vec!["Agent/a#record"], vec![(Some("labels.x"), true)]));
+    world.apply(&plan);
+    let again = world.plan(&desired);
+    assert_eq!((again.actions.len(), again.held), (0, plan.held));
+    let back = crate::plan::Options { revert_all: true, ..options() };
+    let plan = world.plan_with(&desired, &back);
+    assert_eq!(ids(&plan), ["Agent/a#update"]);
+    world.apply(&plan);
+    assert_eq!(world.plan(&desired).notes.unchanged, 1);
 }
 
 #[test]
@@ -271,10 +306,7 @@ fn a_field_that_the_file_never_named_is_held_once_it_is_owned_again() {
     assert!(lean.resources[&address("MemoryStore/s")].body.is_some(), "its digests say that something differs");
     let plan = crate::plan::plan(&desired, &lean, &options());
     assert_eq!(plan.held[0].field.as_deref(), Some("description"));
-    assert_eq!(ids(&plan), ["MemoryStore/s#record"]);
-    world.apply(&plan);
-    let again = world.plan(&desired);
-    assert!(again.actions.is_empty() && again.held.len() == 1, "{again:?}");
+    assert!(plan.actions.is_empty() && plan.held[0].owned_again, "{plan:?}");
 }
 
 #[test]

@@ -102,6 +102,9 @@ fn what_others_add() {
     let change = &plan.actions[0].about.files[0];
     assert_eq!((change.change, change.writer.as_deref()), (FileVerb::Remove, Some("session_1")));
     assert_eq!(plan.notes.kept_memories[&address("MemoryStore/s")], 4);
+    let kept: Vec<_> = plan.notes.kept[&address("MemoryStore/s")].iter().map(|k| k.path.as_str()).collect();
+    assert_eq!(kept, ["/free/x", "/o/x", "/s/x", "/u/x"]);
+    assert_eq!(plan.notes.kept[&address("MemoryStore/s")][0].writer.as_deref(), Some("session_1"));
     assert_eq!(exit_code(&plan), 2);
 }
 
@@ -114,6 +117,35 @@ fn a_path_taken_by_another_is_kept() {
     desired.put_store("s", &[("/u", "upkeep")], &[("/u/a", "1"), ("/u/b", "ours")]);
     let plan = world.plan(&desired);
     assert_eq!((written(&plan).len(), plan.notes.kept_memories.len()), (0, 1));
+}
+
+#[test]
+fn what_is_ignored_is_never_written_until_it_is_owned_again() {
+    let put = |desired: &mut crate::desired::Desired, text: &str, unowned: &[&str]| {
+        desired.put_store("s", &[("/p", "upkeep")], &[("/p/a", text)]);
+        let wanted = desired.resources.get_mut(&address("MemoryStore/s")).unwrap();
+        wanted.unowned = unowned.iter().map(|f| (*f).to_owned()).collect();
+    };
+    for field in ["contents", "contents./p/a"] {
+        let mut desired = project();
+        put(&mut desired, "1", &[field]);
+        let mut world = World::new();
+        let plan = world.plan(&desired);
+        assert_eq!(ids(&plan), ["MemoryStore/s#create"], "{field}");
+        world.apply(&plan);
+        put(&mut desired, "2", &[field]);
+        let plan = world.plan(&desired);
+        assert_eq!((plan.actions.len(), plan.notes.kept.len(), plan.notes.unchanged), (0, 0, 1), "{field}");
+        put(&mut desired, "2", &[]);
+        let mut kept = world.clone();
+        let plan = world.plan(&desired);
+        assert_eq!(written(&plan), ["+/p/a"], "{field}: nobody wrote it");
+        world.apply(&plan);
+        assert_eq!(world.plan(&desired).notes.unchanged, 1);
+        kept.remember("MemoryStore/s", "/p/a", Some("theirs"), Session);
+        let plan = kept.plan(&desired);
+        assert_eq!((written(&plan), plan.notes.kept.len()), (vec![], 1), "{field}: somebody did");
+    }
 }
 
 #[test]

@@ -467,6 +467,7 @@ fn new_resource(address: &Address, id: &str, spec: &Value, unowned: &[String], p
     let summary = Summary {
         id: id.to_owned(),
         kind: address.kind,
+        owner: None,
         address: Some(address.clone()),
         name: name.to_owned(),
         version: 1,

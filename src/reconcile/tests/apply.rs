@@ -8,7 +8,7 @@ use crate::control::embedded::{Embedded, EmbeddedOptions};
 use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes;
 use crate::model::kinds::Object;
-use crate::model::op::{Expect, MemoryList, MemoryUpdate, Update, Written};
+use crate::model::op::{ActorKind, Expect, MemoryCreate, MemoryList, MemoryUpdate, Update, Written};
 use crate::model::tree::{Entry, FileSet};
 use crate::plan::{Options, Origin, Plan, Scope, SourceRelation, Verb};
 use crate::receipt::{Outcome, Receipt};
@@ -193,6 +193,57 @@ async fn what_is_kept_beside_does_not_hide_what_is_not_settled() {
 }
 
 #[tokio::test]
+async fn what_others_wrote_beside_is_told_though_nothing_is_to_do() {
+    let liar = Liar::new();
+    let digest = Digest::of(b"A");
+    let modes = json!([{"at": "/x", "mode": "upkeep"}]);
+    let mut notes =
+        wanted(Kind::MemoryStore, "s", json!({"name": "s", "contents": {"/x/a.md": digest}, "modes": modes}));
+    notes.memories.insert("/x/a.md".into(), WantedFile { file: "m/a.md".into(), sha256: digest, size: 1 });
+    let d = desired(vec![notes]);
+    let receipt = carried_out(&liar, &planned(&liar, &d).await, &d).await.unwrap();
+    let id = receipt.lines.iter().find_map(|l| l.id.clone().filter(|id| id.starts_with("memstore_"))).unwrap();
+    assert!(planned(&liar, &d).await.notes.kept.is_empty());
+    for n in 0..12 {
+        let path = format!("/x/n{n:02}.md");
+        let write = MemoryCreate { id: id.clone(), path, content: "by kim".into(), view: None };
+        let kim = Context { actor: "kim".into(), actor_kind: ActorKind::Session, ..Context::default() };
+        liar.call(&kim, Request::MemoryCreate(write)).await.unwrap();
+    }
+    let address: Address = "MemoryStore/s".parse().unwrap();
+    let context = Context::default();
+    let seen = snapshot(Some(&liar), &d, &context, Depth::UntilEqual).await.unwrap();
+    assert!(seen.same, "one request tells it");
+    for depth in [Depth::UntilEqual, Depth::Resources] {
+        let seen = snapshot(Some(&liar), &d, &context, depth).await.unwrap();
+        let of = if seen.same { plan::nothing } else { plan::plan };
+        let plan = of(&d, &seen.live, &options());
+        assert_eq!((plan.actions.len(), plan.notes.kept_memories[&address]), (0, 12));
+        let told = &plan.notes.kept[&address];
+        assert_eq!((told.len(), told[0].writer.as_deref()), (10, Some("kim")));
+        assert!(told.iter().all(|k| k.path.starts_with("/x/n") && k.when.is_some()), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_unique_name_of_another_owner_is_told_when_planning() {
+    let liar = Liar::new();
+    let named = |address: &str, name: &str| {
+        let config = json!({"type": "cloud", "networking": {"type": "unrestricted"}});
+        desired(vec![wanted(Kind::Environment, address, json!({"name": name, "config": config}))])
+    };
+    let theirs = Desired { owner: "acme/other".parse().unwrap(), ..named("prod", "prod") };
+    carried_out(&liar, &planned(&liar, &theirs).await, &theirs).await.unwrap();
+    let codes = |plan: &Plan| plan.findings.iter().map(|f| f.code.clone()).collect::<Vec<_>>();
+    let plan = planned(&liar, &named("prod", "prod")).await;
+    assert_eq!((codes(&plan), plan.applyable), (vec!["plan.name_taken".to_owned()], false));
+    assert!(plan.findings[0].message.contains("acme/other:Environment/prod"), "{}", plan.findings[0].message);
+    let mine = named("prod", "mine");
+    carried_out(&liar, &planned(&liar, &mine).await, &mine).await.unwrap();
+    assert_eq!(codes(&planned(&liar, &named("prod", "prod")).await), ["plan.name_taken"], "by a rename too");
+}
+
+#[tokio::test]
 async fn a_scope_that_names_nothing_is_told_where_nothing_is_to_do() {
     let liar = settled().await;
     let d = desired(vec![bot("one"), store()]);
@@ -358,11 +409,10 @@ async fn what_is_live_and_what_was_applied_can_be_read() {
     use crate::reconcile::read;
     let liar = settled().await;
     let c = Context::default();
-    let bots = read::list(&liar, &c, Kind::Agent, Some(&me())).await.unwrap();
-    assert_eq!(bots.len(), 1);
-    let address = Address::new(Kind::Agent, "bot");
-    assert_eq!(read::get(&liar, &c, &me(), &address).await.unwrap().unwrap()["name"], "Bot");
-    assert!(read::get(&liar, &c, &me(), &Address::new(Kind::Agent, "no")).await.unwrap().is_none());
+    let bots = read::summaries(&liar, &c, &me(), Some(Kind::Agent)).await.unwrap();
+    assert_eq!(bots.iter().map(|b| b.name.as_str()).collect::<Vec<_>>(), ["Bot"]);
+    assert!(read::summaries(&liar, &c, &me(), None).await.unwrap().len() > 1);
+    assert!(read::summaries(&liar, &c, &me(), Some(Kind::FileTree)).await.unwrap().is_empty());
     let applies = read::history(&liar, &c, Some(&me()), 10).await.unwrap();
     assert_eq!(applies.len(), 1);
     assert_eq!(read::show(&liar, &c, &applies[0].id).await.unwrap().lines.len(), 3);

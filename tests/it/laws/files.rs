@@ -87,13 +87,8 @@ fn manifests(project: &Project) -> Vec<Value> {
         }
         all.push(with_mode(manifest("MemoryStore", format!("m{i}"), spec), store.mode));
     }
-    for (i, hosts) in &project.environments {
-        let networking = json!({"type": "limited", "allowed_hosts": [format!("h{hosts}.example.com")]});
-        all.push(manifest(
-            "Environment",
-            format!("e{i}"),
-            json!({"config": {"type": "cloud", "networking": networking}}),
-        ));
+    for (i, environment) in &project.environments {
+        all.push(with_mode(manifest("Environment", format!("e{i}"), environment.spec()), environment.mode));
     }
     for (i, agent) in &project.agents {
         let skills: Vec<Value> = agent

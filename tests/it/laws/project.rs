@@ -44,6 +44,28 @@ pub(super) struct Store {
     pub(super) mode: Option<(&'static str, bool)>,
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Environment {
+    pub(super) hosts: u8,
+    /// Another type than `cloud`: a change of it makes a new environment.
+    pub(super) self_hosted: bool,
+    pub(super) description: Option<u8>,
+    /// As that of an agent.
+    pub(super) mode: Option<(&'static str, bool)>,
+}
+
+impl Environment {
+    pub(super) fn spec(&self) -> Value {
+        let networking = json!({"type": "limited", "allowed_hosts": [format!("h{}.example.com", self.hosts)]});
+        let cloud = json!({"type": "cloud", "networking": networking});
+        let mut spec = json!({"config": if self.self_hosted { json!({"type": "self_hosted"}) } else { cloud }});
+        if let Some(d) = self.description {
+            spec["description"] = json!(format!("environment {d}"));
+        }
+        spec
+    }
+}
+
 /// A project: numbers stand for names and texts. References to what is not in it are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Project {
@@ -52,7 +74,7 @@ pub(super) struct Project {
     pub(super) skills: BTreeMap<u8, (Option<u8>, BTreeMap<u8, u8>)>,
     pub(super) trees: BTreeMap<u8, BTreeMap<u8, u8>>,
     pub(super) stores: BTreeMap<u8, Store>,
-    pub(super) environments: BTreeMap<u8, u8>,
+    pub(super) environments: BTreeMap<u8, Environment>,
     pub(super) protect: bool,
 }
 
@@ -65,7 +87,7 @@ fn agent() -> impl Strategy<Value = Agent> {
         uses,
         btree_map(0..2u8, any::<bool>(), 0..3),
         btree_set(0..2u8, 0..2),
-        mode(&["description", "labels.team", "instructions"]),
+        mode(&["description", "labels.team", "labels", "instructions"]),
     );
     parts.prop_map(|(prompt, description, team, skills, stores, trees, mode)| Agent {
         prompt,
@@ -85,8 +107,14 @@ fn mode(fields: &'static [&'static str]) -> impl Strategy<Value = Option<(&'stat
 
 fn store() -> impl Strategy<Value = Store> {
     let files = btree_map(0..3u8, 0..3u8, 0..4);
-    let parts = (proptest::option::of(0..2u8), any::<bool>(), files, mode(&["description"]));
+    let parts = (proptest::option::of(0..2u8), any::<bool>(), files, mode(&["description", "contents"]));
     parts.prop_map(|(description, enforce, files, mode)| Store { description, enforce, files, mode })
+}
+
+/// One that is not protected: it may be replaced, also where something of it is not the file's.
+fn environment() -> impl Strategy<Value = Environment> {
+    let parts = (0..2u8, any::<bool>(), proptest::option::of(0..2u8), mode(&["description"]));
+    parts.prop_map(|(hosts, self_hosted, description, mode)| Environment { hosts, self_hosted, description, mode })
 }
 
 /// A project of at most a dozen resources.
@@ -98,8 +126,10 @@ pub(super) fn project() -> impl Strategy<Value = Project> {
         btree_map(0..2u8, files(), 0..3),
         btree_map(0..2u8, store(), 0..3),
         // `e0` is in every project, since it is sometimes protected.
-        (0..2u8, btree_map(1..3u8, 0..2u8, 0..2))
-            .prop_map(|(hosts, rest)| std::iter::once((0, hosts)).chain(rest).collect::<BTreeMap<_, _>>()),
+        (0..2u8, btree_map(1..3u8, environment(), 0..2)).prop_map(|(hosts, rest)| {
+            let first = Environment { hosts, ..Environment::default() };
+            std::iter::once((0, first)).chain(rest).collect::<BTreeMap<_, _>>()
+        }),
         proptest::bool::weighted(0.1),
     );
     parts.prop_map(|(agents, skills, trees, stores, environments, protect)| Project {
@@ -137,10 +167,9 @@ impl Project {
         for (i, store) in &self.stores {
             add(store.wanted(*i));
         }
-        for (i, hosts) in &self.environments {
-            let networking = json!({"type": "limited", "allowed_hosts": [format!("h{hosts}.example.com")]});
-            let spec = json!({"config": {"type": "cloud", "networking": networking}});
-            add(wanted(Kind::Environment, &format!("e{i}"), &spec, &BTreeMap::new()));
+        for (i, environment) in &self.environments {
+            let wanted = wanted(Kind::Environment, &format!("e{i}"), &environment.spec(), &BTreeMap::new());
+            add(with_mode(wanted, environment.mode));
         }
         for (i, agent) in &self.agents {
             self.agent(*i, agent, &mut add);

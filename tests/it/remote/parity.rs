@@ -93,8 +93,9 @@ impl Stage {
         let address: Address = address.parse().unwrap();
         let owner = project(&self.project).config.authoring_owner;
         let context = Context { owner: Some(owner.clone()), ..Context::default() };
-        let body = read::get(&self.tester, &context, &owner, &address).await.unwrap().unwrap();
-        (address.kind, body["id"].as_str().unwrap().to_owned())
+        let all = read::summaries(&self.tester, &context, &owner, Some(address.kind)).await.unwrap();
+        let found = all.into_iter().find(|s| s.address.as_ref() == Some(&address) && !s.superseded).unwrap();
+        (address.kind, found.id)
     }
 
     async fn outside(&mut self, request: Request) {

@@ -55,9 +55,7 @@ fn effort_stays_while_the_model_stays_and_newer_multiagent_merges() {
     let id = ws.agent(None, "support").id;
     change(&ws, &id, 1, json!({"model": {"id": "claude-sonnet-5", "effort": "low", "inference_geo": "eu"}}));
     change(&ws, &id, 2, json!({"model": "claude-sonnet-5"}));
-    let model = |id: &str, effort: &str| {
-        json!({"id": id, "effort": {"type": effort}, "speed": "standard", "inference_geo": null})
-    };
+    let model = |id: &str, effort: &str| json!({"id": id, "effort": {"type": effort}, "speed": "standard", "inference_geo": null});
     assert_eq!(ws.get(Kind::Agent, &id)["model"], model("claude-sonnet-5", "low"));
     change(&ws, &id, 3, json!({"model": "claude-opus-5"}));
     assert_eq!(ws.get(Kind::Agent, &id)["model"], model("claude-opus-5", "high"));
@@ -173,7 +171,8 @@ fn environments_hold_their_names_and_merge_config() {
     change(1, json!({"config": {"packages": {"apt": []}}, "description": ""})).unwrap();
     let now = ws.get(Kind::Environment, &made.id);
     let none = json!([]);
-    let packages = json!({"type": "packages", "pip": ["a"], "apt": none, "cargo": none, "gem": none, "go": none, "npm": none});
+    let packages =
+        json!({"type": "packages", "pip": ["a"], "apt": none, "cargo": none, "gem": none, "go": none, "npm": none});
     assert_eq!(now["config"]["packages"], packages);
     assert_eq!((&now["config"]["type"], &now["description"]), (&json!("cloud"), &json!("")));
     let fixed = change(2, json!({"config": {"type": "self_hosted"}})).unwrap_err();

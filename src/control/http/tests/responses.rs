@@ -68,7 +68,6 @@ fn grown(value: &mut Value) {
 fn unknown_fields_are_tolerated() {
     let typed = [
         "applies.begin",
-        "applies.get",
         "applies.list",
         "audit.list",
         "authoring.referrers",

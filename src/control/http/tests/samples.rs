@@ -340,6 +340,7 @@ impl Made {
         Summary {
             id: self.id.clone(),
             kind: Kind::Skill,
+            owner: self.opt(self.owner.clone()),
             address: self.opt(self.address()),
             name: self.text.clone(),
             version: 3,
@@ -354,8 +355,8 @@ impl Made {
         }
     }
 
-    fn loaded(&self) -> Loaded {
-        let memory = MemoryInfo {
+    fn memory(&self) -> MemoryInfo {
+        MemoryInfo {
             id: self.id.clone(),
             path: self.text.clone(),
             content_sha256: self.digest(),
@@ -364,7 +365,11 @@ impl Made {
             updated_by_kind: ActorKind::Session,
             updated_by_owner: self.opt(self.owner.clone()),
             updated_at: self.time(),
-        };
+        }
+    }
+
+    fn loaded(&self) -> Loaded {
+        let memory = self.memory();
         let body = LoadedBody {
             id: self.id.clone(),
             body: json!({"kind": "Ship", "actor_kind": "robot", "name": self.text}),
@@ -412,6 +417,7 @@ impl Made {
             undone: BTreeMap::from([(self.address(), self.digest())]),
             seq: 4,
             open_apply: self.opt(self.text.clone()),
+            beside: BTreeMap::from([(self.address(), Beside { count: 3, newest: vec![self.memory()] })]),
         }
     }
 
