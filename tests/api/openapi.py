@@ -66,9 +66,10 @@ def seeded(workspace, token):
     }
 
 
-def configuration(named):
-    """What `schemathesis` reads: which paths name what is there."""
-    lines = []
+def configuration(named, epoch):
+    """What `schemathesis` reads: which paths name what is there, and an epoch that is the workspace's."""
+    lines = ["[dictionaries.epoch]", f"values = {json.dumps([epoch])}", "[parameters]"]
+    lines.append(f'"header.checkfu-epoch" = {{ dictionary = "epoch", probability = {THERE} }}')
     for collection, names in named.items():
         for name, value in names.items():
             lines += [f"[dictionaries.{words(collection, name)}]", f"values = {json.dumps([value])}"]
@@ -95,12 +96,16 @@ def words(collection, name):
 
 def fuzz(workspace, token):
     """Generated requests, valid and not, with a token that may do everything."""
-    (workspace.root / "schemathesis.toml").write_text(configuration(seeded(workspace, token)))
+    _, about = status_of(f"{workspace.url}/v1/workspace", "GET", token)
+    written = configuration(seeded(workspace, token), json.loads(about)["epoch"])
+    (workspace.root / "schemathesis.toml").write_text(written)
     tool = pathlib.Path(sys.executable).parent / "schemathesis"
     command = [
         str(tool), "run", f"{workspace.url}/openapi.json",
         "--header", f"Authorization: Bearer {token}",
         "--phases", "examples,coverage,fuzzing",
+        # It would end its own token, of which `tokens.list` tells, and be nobody from then on.
+        "--exclude-operation-id", "tokens.revoke",
         "--checks", ",".join(CHECKS),
         "--seed", SEED, "--generation-deterministic", "--max-examples", EXAMPLES,
         "--suppress-health-check", "all", "--continue-on-failure", "--no-shrink",
@@ -142,14 +147,15 @@ def strangers(workspace, token):
 
 def reached(workspace):
     """From the server's log: which operations were carried out, and which only ever refused."""
-    done, refused = set(), set()
+    done, refused, count = set(), set(), 0
     for line in (workspace.root / "server.log").read_text(encoding="utf-8").splitlines():
         if not line.startswith("{"):
             continue
-        entry = json.loads(line)
-        operation = f"{entry.get('method')} {entry.get('route')}"
-        (done if entry.get("status") == 200 else refused).add(operation)
-    print(f"{len(done)} operations were carried out; only refused: {', '.join(sorted(refused - done)) or 'none'}")
+        entry, count = json.loads(line), count + 1
+        if entry.get("operation"):
+            (done if entry["status"] == 200 else refused).add(entry["operation"])
+    print(f"{count} requests; {len(done)} operations were carried out, only refused were:")
+    print("  " + (", ".join(sorted(refused - done)) or "none"))
 
 
 def main(binary):

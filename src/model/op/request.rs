@@ -304,8 +304,7 @@ pub struct RetireOf {
     pub kind: Kind,
     /// Which, and its version.
     pub at: Expect,
-    /// Of a store: the number of its newest MemoryVersion (0 = none yet), which its version does not tell;
-    /// `None` = any.
+    /// Of a store: the number of its newest MemoryVersion (0 = none yet), not told by its version; `None` = any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_version: Option<u64>,
 }
@@ -334,8 +333,7 @@ pub struct WriteContents {
     pub puts: BTreeMap<String, Digest>,
     /// Paths.
     pub deletes: Vec<String>,
-    /// What is applied with it: of its `contents` the paths in `puts` and `deletes` are recorded, and nothing
-    /// else.
+    /// What is applied with it: of its `contents` the paths in `puts` and `deletes` are recorded, and nothing else.
     pub applied: Option<Applied>,
 }
 
