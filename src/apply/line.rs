@@ -60,14 +60,14 @@ impl End {
         Self { lost: error.kind == ErrorKind::Unavailable, ..Self::not(outcome, with_code(&text, error.code)) }
     }
 
-    /// A body did not get there.
+    /// A body did not get there. One that is not as planned any more is a file that moved since.
     pub(crate) fn no_body(error: &UploadError) -> Self {
-        let code = match error {
-            UploadError::Body(_) => codes::apply::CONTENT_MISSING.code,
-            UploadError::Sent { source, .. } => source.code,
+        let (outcome, code) = match error {
+            UploadError::Body(_) => (STALE, codes::apply::CONTENT_MISSING.code),
+            UploadError::Sent { source, .. } => (FAILED, source.code),
         };
         let lost = matches!(error, UploadError::Sent { source, .. } if source.kind == ErrorKind::Unavailable);
-        Self { lost, ..Self::not(FAILED, with_code(&Chain(error).to_string(), code)) }
+        Self { lost, ..Self::not(outcome, with_code(&Chain(error).to_string(), code)) }
     }
 
     /// No request could be made of it.
@@ -156,6 +156,8 @@ pub(crate) fn receipt(plan: &Plan, apply: Option<String>, lines: Vec<ReceiptLine
         plan_digest: plan.digest,
         outcome,
         lines,
+        held: plan.held.clone(),
+        findings: plan.findings.clone(),
         not_settled: Vec::new(),
         other_apply: None,
     }

@@ -128,7 +128,8 @@ impl ApplyError {
     }
 }
 
-/// Applies a plan. A plan without actions sends no write at all. Everything that can be known before the first
+/// Applies a plan. A plan without actions sends no write at all, but only the
+/// workspace that it was made for says that there is nothing to do. Everything that can be known before the first
 /// write is checked before it: that the plan may be applied and is sound, that this is the workspace that it
 /// was made for, that what it refers to is what it says, that every file body is still there.
 ///
@@ -142,15 +143,15 @@ pub async fn apply<C: ControlPlane, B: Blobs>(
     options: &ApplyOptions,
     events: &(dyn Fn(Event) + Send + Sync),
 ) -> Result<Receipt, ApplyError> {
-    if plan.actions.is_empty() {
-        return Ok(line::nothing(plan));
-    }
     check(plan)?;
     let schedule =
         schedule::Schedule::new(&plan.actions).map_err(|e| ApplyError::Unsound { problems: vec![e.to_string()] })?;
     let sender = send::Sender { control, retry: options.retry, stop: options.stop.clone(), events };
     let context = Context { actor: options.actor.clone(), owner: Some(plan.owner.clone()), ..Context::default() };
     let owner = guard(plan, &sender, &context).await?;
+    if plan.actions.is_empty() {
+        return Ok(line::nothing(plan));
+    }
     ids::check(plan, &sender, &context).await?;
     let lacks = content::missing(&sender, &context, plan)
         .await

@@ -143,10 +143,46 @@ fn outcomes(receipt: &Receipt) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_plan_without_actions_asks_nothing() {
+async fn a_plan_without_actions_asks_only_whether_this_is_its_workspace() {
     let fake = Fake::new();
     let receipt = go(&plan(vec![]), &fake, &Files::default()).await.unwrap();
-    assert_eq!((receipt.outcome, receipt.apply, fake.log().len()), (Outcome::Nothing, None, 0));
+    assert_eq!((receipt.outcome, receipt.apply, fake.log().len()), (Outcome::Nothing, None, 1));
+    let mut other = plan(vec![]);
+    other.origin.workspace = Some("wksp_other".to_owned());
+    let refused = go(&other, &fake, &Files::default()).await;
+    assert!(matches!(refused, Err(ApplyError::OtherWorkspace { .. })), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_receipt_tells_what_the_plan_holds_and_finds() {
+    let mut p = plan(vec![update("a", &[])]);
+    let address = p.actions[0].address.clone().unwrap();
+    p.held = vec![crate::plan::Held {
+        address: address.clone(),
+        field: Some("system".to_owned()),
+        applied: None,
+        live: None,
+        wanted: None,
+        conflict: true,
+        owned_again: false,
+        actor: None,
+        when: None,
+        break_glass: None,
+        at: None,
+    }];
+    p.findings = vec![crate::plan::Finding {
+        code: "plan.conflict".to_owned(),
+        effect: crate::plan::Effect::Blocks,
+        address: Some(address),
+        message: "both moved".to_owned(),
+        fix: None,
+        at: None,
+    }];
+    let receipt = go(&p, &Fake::new(), &Files::default()).await.unwrap();
+    assert_eq!((&receipt.held, &receipt.findings), (&p.held, &p.findings));
+    p.actions.clear();
+    let receipt = go(&p, &Fake::new(), &Files::default()).await.unwrap();
+    assert_eq!((receipt.outcome, receipt.held.len(), receipt.findings.len()), (Outcome::Nothing, 1, 1));
 }
 
 #[tokio::test]

@@ -1,10 +1,10 @@
 //! Discovery: which files of a project declare something. Folders whose name begins with a dot, nested
 //! projects and what the ignore rules leave out are passed over; nothing is followed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::FileType;
 
-use crate::bundle::project::{Fate, Place};
+use crate::bundle::project::{Fate, Place, relative};
 use crate::bundle::rules::Scope;
 use crate::bundle::walk::{Globs, link_refused};
 use crate::bundle::{Found, Project, What, paths};
@@ -21,6 +21,14 @@ struct Wanted {
     exclude: Globs,
 }
 
+/// A link that was not followed.
+struct Link {
+    path: String,
+    place: Place,
+    /// To a folder, or to nothing that is there.
+    folder: bool,
+}
+
 struct Search<'a> {
     project: &'a Project,
     wanted: Wanted,
@@ -30,6 +38,10 @@ struct Search<'a> {
     skill_dirs: BTreeMap<String, Vec<String>>,
     /// Folders with SKILL.md.
     with_skill: Vec<String>,
+    /// Folders that were looked into.
+    folders: BTreeSet<String>,
+    /// Links past which declarations may lie: whether one is an error shows once all is found.
+    links: Vec<Link>,
     out: Diagnostics,
 }
 
@@ -41,14 +53,21 @@ impl Project {
     ///
     /// A folder that `discover.skills` matches and that holds no SKILL.md is no skill: a note, or, when
     /// skills lie deeper in it, a warning that says how to reach them. SKILL.md in another spelling is an
-    /// error. A link where a skill or an agent is due is an error, one in place of YAML a warning.
-    pub fn discover(&self, d: &Discover) -> (Vec<Found>, Diagnostics) {
+    /// error. A link where a skill, an agent or YAML is due, or to a folder below which a glob could match, is an
+    /// error: passed over, what it declares would look removed. It is a note where its target is found by itself.
+    ///
+    /// `at` says where a glob is written, by option (`discover.skills`) and number in the list, if it can be told.
+    pub fn discover(
+        &self,
+        d: &Discover,
+        at: &dyn Fn(&'static str, usize) -> Option<Location>,
+    ) -> (Vec<Found>, Diagnostics) {
         let mut out = Diagnostics::default();
         let wanted = Wanted {
-            manifests: Globs::new(&d.manifests, "discover.manifests", &mut out),
-            agents: Globs::new(&d.agents, "discover.agents", &mut out),
-            skills: Globs::new(&d.skills, "discover.skills", &mut out),
-            exclude: Globs::new(&d.exclude, "discover.exclude", &mut out),
+            manifests: Globs::new(&d.manifests, "discover.manifests", at, &mut out),
+            agents: Globs::new(&d.agents, "discover.agents", at, &mut out),
+            skills: Globs::new(&d.skills, "discover.skills", at, &mut out),
+            exclude: Globs::new(&d.exclude, "discover.exclude", at, &mut out),
         };
         let mut search = Search {
             project: self,
@@ -57,6 +76,8 @@ impl Project {
             found: Vec::new(),
             skill_dirs: BTreeMap::new(),
             with_skill: Vec::new(),
+            folders: BTreeSet::new(),
+            links: Vec::new(),
             out,
         };
         let start = Place { disk: self.folder.clone(), top: self.prefix.clone() };
@@ -66,6 +87,7 @@ impl Project {
         }
         search.skills();
         search.found.sort();
+        search.links();
         search.out.extend(self.surroundings());
         search.out.sort();
         (search.found, search.out)
@@ -91,6 +113,7 @@ impl Search<'_> {
         if !path.is_empty() && names.iter().any(|(n, kind)| n == CONFIG && kind.is_file()) {
             return;
         }
+        self.folders.insert(path.to_owned());
         let scope = self.project.rules.scope(&place.top);
         for (name, kind) in names {
             let inner = Place { disk: place.disk.join(&name), top: paths::join(&place.top, &name) };
@@ -128,7 +151,7 @@ impl Search<'_> {
             return self.pending.push((path, place, inherited));
         }
         if kind.is_symlink() {
-            return self.link(&path, name, &place);
+            return self.link(path, name, place);
         }
         if !kind.is_file() {
             return self.special(&path, name);
@@ -186,23 +209,69 @@ impl Search<'_> {
         }
     }
 
-    fn link(&mut self, path: &str, name: &str, place: &Place) {
+    fn link(&mut self, path: String, name: &str, place: Place) {
         let skill_file = name == "SKILL.md"
             && path.rsplit_once('/').is_some_and(|(folder, _)| self.wanted.skills.matches(folder).is_some());
-        let severity = match self.what(path, name) {
+        let folder = std::fs::metadata(&place.disk).map_or(true, |m| m.is_dir());
+        match self.what(&path, name) {
             // the folder is a skill: its bundle refuses the link in the same words
-            _ if skill_file => return self.linked_skill(path),
-            Some(What::Yaml) => Severity::Warning,
-            Some(_) => Severity::Error,
-            None if self.wanted.skills.matches(path).is_some() => {
-                let to_folder = std::fs::metadata(&place.disk).map_or(true, |m| m.is_dir());
-                if to_folder { Severity::Error } else { return }
+            _ if skill_file => self.linked_skill(&path),
+            // One that leads nowhere is the file that its name says.
+            Some(What::Yaml) => {
+                let folder = std::fs::metadata(&place.disk).is_ok_and(|m| m.is_dir());
+                self.links.push(Link { path, place, folder });
             }
-            None => return,
-        };
+            Some(_) => self.refuse(&path, &place, Severity::Error),
+            None if folder && self.wanted.skills.matches(&path).is_some() => {
+                self.refuse(&path, &place, Severity::Error);
+            }
+            None if folder && !name.starts_with('.') => self.links.push(Link { path, place, folder }),
+            None => {}
+        }
+    }
+
+    fn refuse(&mut self, path: &str, place: &Place, severity: Severity) {
         let target = std::fs::read_link(&place.disk).unwrap_or_default();
         let d = link_refused(self.project, place, &target).severity(severity);
+        let d = if severity == Severity::Error {
+            d.hint("what it declares would look removed; if it declares nothing, list it in `discover.exclude`")
+        } else {
+            d
+        };
         self.out.push(d.at(Location::file(path), ""));
+    }
+
+    /// Links that hide declarations, and those whose target is found by itself.
+    fn links(&mut self) {
+        for link in std::mem::take(&mut self.links) {
+            let target = std::fs::canonicalize(&link.place.disk).ok().and_then(|t| relative(&t, &self.project.folder));
+            let yaml = |path: &String| Found { path: path.clone(), what: What::Yaml };
+            let found = match &target {
+                None => false,
+                Some(target) if link.folder => self.folders.contains(target),
+                Some(target) => self.found.binary_search(&yaml(target)).is_ok(),
+            };
+            let severity = if link.folder {
+                match self.hides(&link.path, found) {
+                    None => continue,
+                    Some(true) => Severity::Error,
+                    Some(false) => Severity::Note,
+                }
+            } else if found {
+                Severity::Note
+            } else {
+                Severity::Error
+            };
+            self.refuse(&link.path, &link.place, severity);
+        }
+    }
+
+    /// Does a link to a folder hide what a glob could match below it? `None`: no glob could. What is looked for
+    /// everywhere is found at the target, if that was looked into; anything else only where its glob says.
+    fn hides(&self, path: &str, looked_into: bool) -> Option<bool> {
+        let wanted = [&self.wanted.manifests, &self.wanted.agents, &self.wanted.skills];
+        let below: Vec<&str> = wanted.into_iter().flat_map(|globs| globs.below(path)).collect();
+        (!below.is_empty()).then(|| !looked_into || !below.iter().all(|glob| glob.starts_with("**/")))
     }
 
     fn linked_skill(&mut self, path: &str) {

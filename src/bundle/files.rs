@@ -1,15 +1,15 @@
 //! One folder (or file) becomes a set of files: walk, check names, hash in parallel, check limits.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
 use crate::bundle::git::{Git, Tracked};
 use crate::bundle::walk::{self, Candidate, Walked};
-use crate::bundle::{BundleReport, BundleWant, Project, Purpose, limits, links, paths};
+use crate::bundle::{BundleReport, BundleWant, Project, Purpose, limits, links, named, paths};
 use crate::diag::{Diagnostic, Diagnostics, Location, Severity, codes::bundle as codes};
 use crate::model::Digest;
-use crate::model::tree::{Entry, FileSet};
+use crate::model::tree::{self, Entry, FileSet};
 
 impl Project {
     /// The set of files under a path, with digests after line ends are normalized. No set when anything is an
@@ -70,8 +70,7 @@ impl Project {
     }
 
     fn check_names(&self, want: &BundleWant, candidates: &[Candidate], out: &mut Diagnostics) {
-        let allowed: BTreeSet<String> =
-            want.allow_secret_names.iter().filter_map(|p| paths::normalize(p)).map(|p| paths::nfc(&p)).collect();
+        let allowed = named::meant(&want.allow_secret_names);
         for candidate in candidates {
             let (shown, at) = self.at(candidate);
             let mut say = |code, severity: Option<Severity>, message: String| {
@@ -114,24 +113,9 @@ impl Project {
 
     /// Paths, and folders above them, that another system takes for one.
     fn check_twins(&self, candidates: &[Candidate], out: &mut Diagnostics) {
-        let mut seen: BTreeMap<String, &str> = BTreeMap::new();
-        let mut told = BTreeSet::new();
-        let mut before = "";
-        for candidate in candidates {
-            let new = candidate.path.as_str();
-            // sorted: what the path shares with the one before was looked at
-            let shared = new.bytes().zip(before.bytes()).take_while(|(a, b)| a == b).count();
-            before = new;
-            let ends = new.match_indices('/').map(|(at, _)| at).chain([new.len()]);
-            for path in ends.filter(|end| *end >= shared).map(|end| &new[..end]) {
-                let folded = paths::folded(path);
-                let first = *seen.entry(folded.clone()).or_insert(path);
-                if first != path && told.insert(folded) {
-                    let how = if paths::nfc(first) == paths::nfc(path) { "Unicode form" } else { "case" };
-                    let message = format!("`{first}` and `{path}` differ only in {how}");
-                    out.push(Diagnostic::new(&codes::CASE_TWIN, message).at(self.at(candidate).1, ""));
-                }
-            }
+        for twins in tree::twins(candidates.iter().map(|c| c.path.as_str())) {
+            let at = self.at(&candidates[twins.number]).1;
+            out.push(Diagnostic::new(&codes::CASE_TWIN, twins.to_string()).at(at, ""));
         }
     }
 

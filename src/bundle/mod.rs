@@ -19,6 +19,7 @@ mod hash;
 mod limits;
 mod lines;
 mod links;
+mod named;
 mod open;
 mod paths;
 mod project;

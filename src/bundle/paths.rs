@@ -10,15 +10,6 @@ pub(crate) fn nfc(path: &str) -> String {
     if path.is_ascii() || is_nfc(path) { path.to_owned() } else { path.nfc().collect() }
 }
 
-/// The form in which two paths that macOS or Windows cannot tell apart are equal.
-pub(crate) fn folded(path: &str) -> String {
-    if path.is_ascii() {
-        return path.to_ascii_lowercase();
-    }
-    let decomposed: String = path.nfd().collect();
-    caseless::default_case_fold_str(&decomposed).nfc().collect()
-}
-
 /// A written path, its `.` and `x/..` resolved; `..` may be left in front. `.` is the folder itself.
 /// `None` for what is no relative path: empty, absolute, with a NUL, a backslash or a drive.
 pub(crate) fn normalize(written: &str) -> Option<String> {
@@ -130,15 +121,6 @@ mod tests {
         for good in ["console", "com", "com10", "a b/c.d", ".hidden", "auxiliary.md", "übung.md", "\u{a0}"] {
             assert!(windows_refuses(good).is_none(), "{good:?}");
         }
-    }
-
-    #[test]
-    fn folding_finds_twins() {
-        assert_eq!(folded("README.md"), folded("readme.MD"));
-        assert_eq!(folded("e\u{301}x"), folded("ÉX"));
-        assert_eq!(folded("straße"), folded("STRASSE"));
-        assert_ne!(folded("a"), folded("b"));
-        assert_eq!(nfc("e\u{301}"), "é");
     }
 
     #[test]

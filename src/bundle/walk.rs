@@ -47,13 +47,18 @@ pub(crate) struct Globs {
 }
 
 impl Globs {
-    /// Compiles; what is no glob is given back as a diagnostic that names `option`.
-    pub(crate) fn new(written: &[String], option: &str, out: &mut Diagnostics) -> Self {
+    /// Compiles; what is no glob is given back as a diagnostic that names `option`, and its place where `at` knows
+    /// that of a number in the list.
+    pub(crate) fn new(
+        written: &[String],
+        option: &'static str,
+        at: &dyn Fn(&'static str, usize) -> Option<Location>,
+        out: &mut Diagnostics,
+    ) -> Self {
         let mut set = GlobSetBuilder::new();
         let mut kept = Vec::new();
-        for text in written {
-            let plain = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
-            let built = GlobBuilder::new(plain).literal_separator(true).backslash_escape(true).build();
+        for (number, text) in written.iter().enumerate() {
+            let built = GlobBuilder::new(plain(text)).literal_separator(true).backslash_escape(true).build();
             // One that is too large to match with must not take the others with it.
             match built.and_then(|glob| GlobSet::new([glob.clone()]).map(|_| glob)) {
                 Ok(glob) => {
@@ -62,7 +67,8 @@ impl Globs {
                 }
                 Err(e) => {
                     let message = format!("`{text}` in `{option}` is not a glob: {}", e.kind());
-                    out.push(Diagnostic::new(&codes::BAD_GLOB, message));
+                    let d = Diagnostic::new(&codes::BAD_GLOB, message);
+                    out.push(if let Some(at) = at(option, number) { d.at(at, "") } else { d });
                 }
             }
         }
@@ -74,11 +80,36 @@ impl Globs {
         self.set.matches(path).first().and_then(|i| self.written.get(*i)).map(String::as_str)
     }
 
+    /// The globs that could match something below a folder. One that cannot be told apart by its parts (a brace
+    /// may hold a slash) could.
+    pub(crate) fn below(&self, folder: &str) -> impl Iterator<Item = &str> {
+        self.written.iter().map(|text| plain(text)).filter(move |glob| could_match_below(glob, folder))
+    }
+
     /// Does one match the path or a folder above it?
     pub(crate) fn covers(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         ends.into_iter().any(|end| self.matches(&path[..end]).is_some())
     }
+}
+
+fn plain(glob: &str) -> &str {
+    glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/')
+}
+
+fn could_match_below(glob: &str, folder: &str) -> bool {
+    let mut parts = glob.split('/');
+    for name in folder.split('/') {
+        let Some(part) = parts.next() else { return false };
+        if part.contains("**") || part.contains(['{', '}', '\\']) {
+            return true;
+        }
+        let matcher = GlobBuilder::new(part).literal_separator(true).build().map(|g| g.compile_matcher());
+        if matcher.is_ok_and(|m| !m.is_match(name)) {
+            return false;
+        }
+    }
+    parts.next().is_some()
 }
 
 /// A walk that goes on.
@@ -102,8 +133,9 @@ struct Folder {
 /// Walks the folder `start`, or takes the one file that it is.
 pub(crate) fn walk(project: &Project, want: &BundleWant, start: Place) -> Walked {
     let mut out = Walked::default();
-    let include = Globs::new(&want.include, "include", &mut out.diagnostics);
-    let exclude = Globs::new(&want.exclude, "exclude", &mut out.diagnostics);
+    let at = |option, number| want.places.get(&(option, number)).cloned();
+    let include = Globs::new(&want.include, "include", &at, &mut out.diagnostics);
+    let exclude = Globs::new(&want.exclude, "exclude", &at, &mut out.diagnostics);
     let mut walk = Walk { project, want, include, exclude, pending: Vec::new(), out };
     let inherited = match inherited(project, &start) {
         Fate::In => None,
@@ -136,7 +168,7 @@ pub(crate) fn walk(project: &Project, want: &BundleWant, start: Place) -> Walked
 }
 
 /// What the rules make of a place as seen from the top level: a folder above it may be ignored.
-fn inherited(project: &Project, place: &Place) -> Fate {
+pub(crate) fn inherited(project: &Project, place: &Place) -> Fate {
     let mut fate = Fate::In;
     let ends = place.top.match_indices('/').map(|(at, _)| at).chain([place.top.len()]);
     for end in ends.filter(|end| *end > 0) {

@@ -1,5 +1,9 @@
 //! What is asked of the walker, and what it says beside the files.
 
+use std::collections::BTreeMap;
+
+use crate::diag::Location;
+
 /// What a set of files is for; limits and rules follow from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -28,6 +32,8 @@ pub struct BundleWant {
     /// Files whose names look like secrets and are meant: paths relative to the project folder, as the
     /// configuration lists them.
     pub allow_secret_names: Vec<String>,
+    /// Where globs are written, by option (`include`, `exclude`) and number, as far as that is known.
+    pub places: BTreeMap<(&'static str, usize), Location>,
 }
 
 impl BundleWant {
@@ -40,6 +46,7 @@ impl BundleWant {
             keep_symlinks: false,
             purpose,
             allow_secret_names: Vec::new(),
+            places: BTreeMap::new(),
         }
     }
 }

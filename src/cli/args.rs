@@ -226,8 +226,8 @@ pub struct Get {
 /// `history`
 #[derive(Debug, Args)]
 pub struct History {
-    /// How many
-    #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
+    /// How many, at most 1000
+    #[arg(short = 'n', long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub limit: u32,
 }
 

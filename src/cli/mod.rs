@@ -55,7 +55,8 @@ pub fn run() -> ExitCode {
     });
     if printer.failed() {
         printer.err(&format!("error[{}]: standard output cannot be written", codes::cli::OUTPUT.code));
-        return exit.and(Exit::Error).into();
+        // 1 would say that nothing was done.
+        return exit.and(if printer.wrote() { Exit::Partial } else { Exit::Error }).into();
     }
     exit.into()
 }

@@ -27,6 +27,10 @@ pub fn check_config(c: &ConfigDocument, version: &str) -> Diagnostics {
             _ => {}
         }
     }
+    if c.config.targets.is_empty() {
+        let d = Diagnostic::new(&code::DEFAULT_TARGET, "`targets` is empty, so there is no workspace to plan against");
+        found.push(d.at(c.locate("/targets"), "").fix("targets: {local: {kind: embedded}}"));
+    }
     let adopted = c.config.adopt.iter().enumerate();
     let adopted = adopted.filter_map(|(i, a)| Some((format!("/adopt/{i}/target"), a.target.as_ref()?)));
     let named = c.config.default_target.iter().map(|t| ("/default_target".to_owned(), t));

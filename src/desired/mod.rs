@@ -26,7 +26,7 @@ pub use needs::{Bundle, Needs, Purpose, Use, needs};
 pub use places::Places;
 pub use profile::Profile;
 pub use resolve::{Inputs, resolve};
-pub use set::{Desired, Digested, Follower, TextPart, Wanted, WantedFile};
+pub use set::{Desired, Digested, TextPart, Wanted, WantedFile};
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,13 @@
 //! Field modes: which canonical fields the owner does not own.
 
 use jiff::civil::Date;
+use serde_json::Value;
 
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::manifest::{Document, FieldMode, Mode, nearest};
-use crate::model::kinds::{self, KindDef, List};
+use crate::model::kinds::rules::normalized;
+use crate::model::kinds::{self, Change, Field, KindDef, List, is_under};
 
 /// Days before the end of a mode from which on a warning tells it.
 const NOTICE_DAYS: i32 = 14;
@@ -26,18 +28,16 @@ pub(super) fn unowned(d: &Document, today: Date, found: &mut Diagnostics) -> Uno
     let mut unknown = 0;
     for (path, mode) in &d.fields {
         let pointer = format!("/fields/{}", path.replace('~', "~0").replace('/', "~1"));
-        let Some(field) = canonical_field(kinds::def(d.address.kind), path) else {
-            unknown += 1;
-            if unknown > MAX_UNKNOWN {
+        let field = match canonical_field(d, path) {
+            Ok(field) => field,
+            Err(why) => {
+                unknown += 1;
+                if unknown <= MAX_UNKNOWN {
+                    let at = d.locate_metadata(&pointer, true);
+                    found.push(Diagnostic::new(&code::FIELD_UNKNOWN, why.message).at(at, "").fix(why.fix));
+                }
                 continue;
             }
-            let known = fields_of(kinds::def(d.address.kind));
-            let near = nearest(path, known.iter().map(String::as_str));
-            let fix = near.map_or_else(|| format!("one of {}", known.join(", ")), |n| format!("did you mean `{n}`?"));
-            let message = format!("`{path}` is no field of {}", d.address.kind);
-            let d = Diagnostic::new(&code::FIELD_UNKNOWN, message).at(d.locate_metadata(&pointer, true), "").fix(fix);
-            found.push(d);
-            continue;
         };
         if mode.mode == Mode::Ignore && mode.reason.as_deref().is_none_or(|r| r.trim().is_empty()) {
             let message = format!("`{path}` is ignored without a reason");
@@ -76,18 +76,64 @@ fn is_over(d: &Document, path: &str, pointer: &str, mode: &FieldMode, today: Dat
     false
 }
 
-/// `spec.description` → `description`, `metadata.labels.team` → `labels.team`.
-fn canonical_field(def: &KindDef, path: &str) -> Option<String> {
-    let path = path.strip_prefix("spec.").or_else(|| path.strip_prefix("metadata.")).unwrap_or(path);
-    let (field, key) = path.split_once('.').map_or((path, None), |(f, k)| (f, Some(k)));
-    let row = def.field(field)?;
+/// Why a path names nothing that could be owned or not.
+struct NoField {
+    message: String,
+    fix: String,
+}
+
+/// `spec.description` → `description`, `metadata.labels.team` → `labels.team`. Only what is authored counts, under
+/// the parent under which it is authored.
+fn canonical_field(d: &Document, path: &str) -> Result<String, NoField> {
+    let def = kinds::def(d.address.kind);
+    let unknown = || {
+        let known = fields_of(def);
+        let near = nearest(path, known.iter().map(String::as_str));
+        NoField {
+            message: format!("`{path}` is no field of {}", d.address.kind),
+            fix: near.map_or_else(|| format!("one of {}", known.join(", ")), |n| format!("did you mean `{n}`?")),
+        }
+    };
+    let (parent, rest) = path.split_once('.').ok_or_else(unknown)?;
+    let (field, key) = rest.split_once('.').map_or((rest, None), |(f, k)| (f, Some(k)));
+    let row = authored(def).find(|row| row.name == field && parent_of(row) == parent).ok_or_else(unknown)?;
     match key {
-        None => Some(field.to_owned()),
-        Some(key) => (row.list == List::PerKey && !key.is_empty()).then(|| format!("{field}.{key}")),
+        None => Ok(field.to_owned()),
+        Some("") => Err(unknown()),
+        Some(_) if row.list != List::PerKey => Err(unknown()),
+        Some(key) if field == "contents" => memory(d, key).map(|key| format!("{field}.{key}")),
+        Some(key) => Ok(format!("{field}.{key}")),
     }
 }
 
-fn fields_of(def: &KindDef) -> Vec<String> {
-    let prefix = |f: &str| if f == "labels" { "metadata" } else { "spec" };
-    def.fields.iter().map(|f| format!("{}.{}", prefix(f.name), f.name)).collect()
+/// The path of a memory, which must be one that an entry of `contents` could hold: no other is ever written.
+fn memory<'k>(d: &Document, key: &'k str) -> Result<&'k str, NoField> {
+    let right = normalized(key);
+    if right != key {
+        let message = format!("`{key}` is not the path of a memory, which is absolute and normalized");
+        return Err(NoField { message, fix: format!("spec.contents.{right}") });
+    }
+    let entries = d.spec.get("contents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let prefixes: Vec<&str> = entries.iter().filter_map(|e| e.get("at")?.as_str()).collect();
+    if d.broken || prefixes.iter().any(|prefix| is_under(key, prefix)) {
+        return Ok(key);
+    }
+    let fix = match prefixes.first() {
+        Some(first) => format!("spec.contents.{}/…", first.trim_end_matches('/')),
+        None => "remove it: the file has no `contents`".to_owned(),
+    };
+    Err(NoField { message: format!("no entry of `contents` holds the memory `{key}`"), fix })
+}
+
+/// What a file can say; the rest of the canonical form is made of it.
+fn authored(def: &'static KindDef) -> impl Iterator<Item = &'static Field> {
+    def.fields.iter().filter(|row| row.change != Change::Record)
+}
+
+fn parent_of(row: &Field) -> &'static str {
+    if row.name == "labels" { "metadata" } else { "spec" }
+}
+
+fn fields_of(def: &'static KindDef) -> Vec<String> {
+    authored(def).map(|row| format!("{}.{}", parent_of(row), row.name)).collect()
 }

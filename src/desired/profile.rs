@@ -66,12 +66,6 @@ pub static TABLE: &[(&Code, [Option<Severity>; 3])] = &[
     (&bundle::MANY_FILES, [W, N, E]),
 ];
 
-/// What a code weighs in a profile; `None` = it is not told.
-pub fn severity(code: &'static Code, profile: Profile) -> Option<Severity> {
-    let row = TABLE.iter().find(|(c, _)| *c == code);
-    row.map_or(Some(code.severity), |(_, weights)| weights[profile as usize])
-}
-
 /// Weighs findings about a `SKILL.md` by a profile.
 pub fn weigh(found: Diagnostics, profile: Profile) -> Diagnostics {
     let weighed = found.0.into_iter().filter_map(|d| match TABLE.iter().find(|(c, _)| *c == d.code) {

@@ -1,10 +1,11 @@
 //! Rules over more than one resource: one row each, with an id that its message shows.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::desired::references::place;
 use crate::desired::spec::is_given;
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -46,6 +47,11 @@ pub static RULES: &[Rule] = &[
         check: shared_read_only,
     },
     Rule { id: "writeback-git", doc: "Writeback needs a tree with a Git source.", check: writeback_git },
+    Rule {
+        id: "flat-rosters",
+        doc: "An agent in the roster of another is not multiagent itself.",
+        check: flat_rosters,
+    },
     Rule { id: "skills-need-read", doc: "An agent with skills has the read tool.", check: skills_need_read },
 ];
 
@@ -139,6 +145,23 @@ fn memory_stores(rows: &Rows<'_>) -> Vec<Diagnostic> {
     out
 }
 
+fn flat_rosters(rows: &Rows<'_>) -> Vec<Diagnostic> {
+    let agents = rows.iter().filter(|(a, row)| a.kind == Kind::Agent && row.spec.get("multiagent").is_some());
+    let mut out = Vec::new();
+    for (_, row) in agents {
+        for r in (kinds::def(Kind::Agent).refs)(row.spec).iter().filter(|r| r.field == "multiagent") {
+            let Target::Own(member) = &r.target else { continue };
+            let Some(team) = rows.get(member).filter(|m| !m.is_doubtful("multiagent")) else { continue };
+            if team.spec.get("multiagent").is_some() {
+                let message = format!("{member} is multiagent itself, so it can be in no roster");
+                let d = Diagnostic::new(&code::ROSTER, message).at(place(row.document, r), "");
+                out.push(d.at(team.document.locate("/multiagent", true), "it is multiagent here"));
+            }
+        }
+    }
+    out
+}
+
 fn shared_read_only(rows: &Rows<'_>) -> Vec<Diagnostic> {
     let mounts = rows.iter().filter(|(a, _)| a.kind == Kind::MemoryMount);
     let writing = mounts.filter(|(_, m)| text(m.spec, "access") == Some("read_write"));
@@ -205,9 +228,4 @@ fn has_read(agent: &Value) -> bool {
         let read = configs.into_iter().flatten().find(|c| text(c, "name") == Some("read"));
         read.and_then(enabled).unwrap_or(default)
     })
-}
-
-/// The ids of all rules, once each.
-pub fn ids() -> BTreeSet<&'static str> {
-    RULES.iter().map(|r| r.id).collect()
 }

@@ -91,15 +91,6 @@ pub struct WantedFile {
     pub size: u64,
 }
 
-/// Who uses a versioned resource of the same project, and how.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Follower {
-    /// The referrer.
-    pub address: Address,
-    /// By `latest`: a new version goes live at once.
-    pub latest: bool,
-}
-
 impl Wanted {
     /// What is recorded as applied once all of this is applied.
     pub fn applied(&self) -> Applied {

@@ -8,11 +8,12 @@ use serde_json::{Map, Value, json};
 use crate::desired::needs::{Bundle, bundles, file_of, list, parts};
 use crate::desired::paths;
 use crate::desired::set::{TextPart, WantedFile};
+use crate::diag::codes::bundle::CASE_TWIN;
 use crate::diag::codes::kind as kind_code;
 use crate::diag::{Diagnostic, Diagnostics, Location};
 use crate::manifest::Document;
-use crate::model::kinds::{self, memory_store};
-use crate::model::tree::FileSet;
+use crate::model::kinds::{self, is_under, memory_store};
+use crate::model::tree::{self, FileSet};
 use crate::model::{Digest, Kind};
 
 /// Memories of a store.
@@ -173,6 +174,13 @@ impl Read<'_> {
                 }
                 built.memories.insert(memory, file);
             }
+        }
+        // What is within one folder was told when that was read.
+        let paths: Vec<&str> = built.memories.keys().map(String::as_str).collect();
+        for twins in tree::twins(paths.iter().copied()) {
+            let at = |entry: &Value| entry["at"].as_str().is_some_and(|at| is_under(paths[twins.number], at));
+            let pointer = modes.iter().position(at).map_or("/contents".to_owned(), |i| format!("/contents/{i}/at"));
+            found.push(Diagnostic::new(&CASE_TWIN, twins.to_string()).at(d.locate(&pointer, false), ""));
         }
         if built.memories.len() > MAX_MEMORIES {
             let message = format!("the store has {} memories, more than {MAX_MEMORIES}", built.memories.len());

@@ -151,9 +151,23 @@ fn circles_are_told_once() {
         ("Agent", "d", &team("a")),
     ]);
     let found = files.found();
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].code.code, "desired.cycle");
-    assert!(found[0].message.ends_with("Agent/a → Agent/b → Agent/c → Agent/a"), "{}", found[0].message);
+    let circles: Vec<_> = found.iter().filter(|d| d.code.code == "desired.cycle").collect();
+    assert_eq!(circles.len(), 1, "{found:?}");
+    assert!(circles[0].message.ends_with("Agent/a → Agent/b → Agent/c → Agent/a"), "{}", circles[0].message);
+}
+
+#[test]
+fn who_is_in_a_roster_has_none() {
+    let team = |other: &str| format!("{{model: m, multiagent: {{type: coordinator, agents: [{other}]}}}}");
+    let files = |b: &str| yaml(&[("Agent", "a", &team("b")), ("Agent", "b", b), ("Agent", "c", "{model: m}")]);
+    assert_eq!(files("{model: m}").codes(), NONE);
+    let nested = files(&team("c"));
+    assert_eq!(nested.codes(), ["desired.roster a.yaml:5"]);
+    assert_eq!(nested.found()[0].labels[1].text, "it is multiagent here");
+    let merged =
+        "{model: m, multiagent: {type: multiagent_20261001, subagents: {type: enabled, predefined_agents: [b]}}}";
+    let files = yaml(&[("Agent", "a", merged), ("Agent", "b", &team("c")), ("Agent", "c", "{model: m}")]);
+    assert_eq!(files.codes(), ["desired.roster a.yaml:5"]);
 }
 
 #[test]
@@ -257,6 +271,10 @@ fn modes_of_fields() {
         Some("did you mean `spec.description`?")
     );
     assert_eq!(store("{spec.owner.agent: {mode: seed}}").codes(), ["desired.field_unknown a.yaml:4"]);
+    // Only what is authored, under the parent under which it is.
+    for path in ["metadata.description", "spec.labels.team", "description", "labels", "spec.modes", "spec.contents."] {
+        assert_eq!(store(&format!("{{{path}: {{mode: seed}}}}")).codes(), ["desired.field_unknown a.yaml:4"], "{path}");
+    }
     assert_eq!(store("{spec.description: {mode: ignore}}").codes(), ["desired.field_reason a.yaml:4"]);
     let until = |day: &str| store(&format!("{{spec.description: {{mode: ignore, reason: r, until: {day}}}}}"));
     assert_eq!(until("2026-99-99").codes(), ["desired.field_date a.yaml:4"]);
@@ -265,6 +283,34 @@ fn modes_of_fields() {
     assert_eq!(until("2026-12-14").codes(), ["desired.field_expires a.yaml:4"]);
     assert_eq!(until("2026-12-14").wanted("MemoryStore/s").unowned, ["description"]);
     assert_eq!(until("2026-12-15").codes(), NONE);
+}
+
+#[test]
+fn a_mode_of_a_memory_names_one_that_contents_holds() {
+    let store = |path: &str| {
+        let name = format!("{{name: s, fields: {{spec.contents.{path}: {{mode: seed}}}}}}");
+        yaml(&[("MemoryStore", &name, "{contents: [{path: m, at: /k}, {at: /seen, mode: observe}]}")])
+    };
+    assert_eq!(store("/k/a.md").wanted("MemoryStore/s").unowned, ["contents./k/a.md"]);
+    assert_eq!(store("/seen/a.md").codes(), NONE);
+    let fix = |path: &str| {
+        assert_eq!(store(path).codes(), ["desired.field_unknown a.yaml:4"], "{path}");
+        store(path).found()[0].fix.clone().unwrap()
+    };
+    assert_eq!(fix("k/a.md"), "spec.contents./k/a.md");
+    assert_eq!(fix("/k//a.md"), "spec.contents./k/a.md");
+    assert_eq!(fix("/other/a.md"), "spec.contents./k/…");
+}
+
+#[test]
+fn memories_of_two_entries_that_differ_in_case_alone() {
+    let store = |one: &str, two: &str| {
+        yaml(&[("MemoryStore", "s", &format!("{{contents: [{{path: m, at: {one}}}, {{path: m, at: {two}}}]}}"))])
+            .codes()
+    };
+    assert_eq!(store("/k", "/l"), NONE);
+    assert_eq!(store("/k", "/K"), ["bundle.case_twin a.yaml:5"]);
+    assert_eq!(store("/x/é", "/x/É"), ["bundle.case_twin a.yaml:5"]);
 }
 
 #[test]
@@ -358,7 +404,8 @@ fn rules_over_resources() {
         ),
         NONE
     );
-    assert_eq!(rules::ids().len(), rules::RULES.len());
+    let ids: std::collections::BTreeSet<&str> = rules::RULES.iter().map(|r| r.id).collect();
+    assert_eq!(ids.len(), rules::RULES.len());
 }
 
 #[test]

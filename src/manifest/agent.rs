@@ -28,7 +28,14 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
     let front = match front::split(index.text(), start) {
         Ok(front) => front,
         Err(why) => {
-            found.push(no_front(index, start, &why, &codes::manifest::NO_FRONT_MATTER, &codes::manifest::NOT_CLOSED));
+            found.push(no_front(
+                index,
+                start,
+                &why,
+                &codes::manifest::NO_FRONT_MATTER,
+                &codes::manifest::NOT_CLOSED,
+                "model: …",
+            ));
             return None;
         }
     };
@@ -151,13 +158,14 @@ pub(super) fn matter(index: &LineIndex, range: &Range<usize>, found: &mut Diagno
     }
 }
 
-/// Says why there is no front matter, with what is most likely meant.
+/// Says why there is no front matter, with what is most likely meant. `least` is what one must hold.
 pub(super) fn no_front(
     index: &LineIndex,
     start: usize,
     why: &NoFront,
     absent: &'static crate::diag::Code,
     open: &'static crate::diag::Code,
+    least: &str,
 ) -> Diagnostic {
     match why {
         NoFront::Absent { later } => {
@@ -168,7 +176,7 @@ pub(super) fn no_front(
                     .at(index.locate(fence.clone()), "this would open it")
                     .fix("remove the blank lines at the top of the file"),
                 None if first.starts_with("---") => d.fix("---").hint("three hyphens and nothing else on the line"),
-                None => d.fix("---\nname: …\n---"),
+                None => d.fix(format!("---\n{least}\n---")),
             }
         }
         NoFront::Open { almost } => {

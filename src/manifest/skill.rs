@@ -46,7 +46,14 @@ pub(super) fn read(index: &LineIndex, start: usize, found: &mut Diagnostics) -> 
     let front = match front::split(index.text(), start) {
         Ok(front) => front,
         Err(why) => {
-            found.push(agent::no_front(index, start, &why, &codes::skill::NO_FRONT_MATTER, &codes::skill::NOT_CLOSED));
+            found.push(agent::no_front(
+                index,
+                start,
+                &why,
+                &codes::skill::NO_FRONT_MATTER,
+                &codes::skill::NOT_CLOSED,
+                "name: …\ndescription: …",
+            ));
             return None;
         }
     };

@@ -161,7 +161,7 @@ fn preamble_goes_before_the_prose() {
 #[test]
 fn markdown_mistakes() {
     let one = |file: &str, text: &str| lines(&read(Form::AgentMarkdown, file, text).1);
-    assert_eq!(one("agents/a.md", "# Hi\n"), ["manifest.no_front_matter 1:1 ---\nname: …\n---"]);
+    assert_eq!(one("agents/a.md", "# Hi\n"), ["manifest.no_front_matter 1:1 ---\nmodel: …\n---"]);
     assert_eq!(
         one("agents/a.md", "\n---\nmodel: m\n---\n"),
         ["manifest.no_front_matter 1:1 remove the blank lines at the top of the file"]

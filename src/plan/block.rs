@@ -56,10 +56,13 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
     let going = over.retired.iter().filter(|r| !r.superseded).map(|r| r.address).collect();
     let mut waits: BTreeMap<&Address, &Address> = BTreeMap::new();
     let mut stuck = Vec::new();
+    let mut waiting = taken::Waits::of(deltas, over.items, over.live, &going);
+    let mut newly = blocked.clone();
     loop {
-        let more = taken::waiting(deltas, over.items, over.live, &going, &blocked);
+        let more = waiting.after(&newly, &blocked);
         if !more.is_empty() {
-            blocked.extend(spread(&more.iter().map(|(who, _)| *who).collect::<Vec<_>>(), users));
+            newly = spread(&more.iter().map(|(who, _)| *who).collect::<Vec<_>>(), users);
+            blocked.extend(newly.iter().cloned());
             waits.extend(more);
             continue;
         }
@@ -67,7 +70,8 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
         if more.is_empty() {
             break;
         }
-        blocked.extend(spread(&more, users));
+        newly = spread(&more, users);
+        blocked.extend(newly.iter().cloned());
         stuck.extend(more);
     }
     let is_root: BTreeSet<&Address> = roots.iter().chain(&dangling).chain(&stuck).copied().collect();

@@ -134,7 +134,7 @@ fn named(spec: &Value, list: &str, keys: &[&str]) -> BTreeSet<String> {
     let items = spec.get(list).and_then(Value::as_array).into_iter().flatten();
     items
         .filter_map(|i| keys.iter().find_map(|k| i.get(*k)))
-        .map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned))
+        .map(|v| v.as_str().or_else(|| v.get("id")?.as_str()).map_or_else(|| v.to_string(), str::to_owned))
         .collect()
 }
 
@@ -143,8 +143,16 @@ fn skills(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
     gains(&was.map(of).unwrap_or_default(), &of(now), ["has the skill", "no longer has the skill"], out);
 }
 
+/// What an address reaches: host and path. A user, a query or a fragment reaches nothing else, and may hold a secret.
+fn reached(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    format!("{scheme}://{}{path}", authority.rsplit('@').next().unwrap_or_default())
+}
+
 fn servers(was: Option<&Value>, now: &Value, out: &mut Vec<String>) {
-    let of = |v: &Value| named(v, "mcp_servers", &["url", "name"]);
+    let of = |v: &Value| named(v, "mcp_servers", &["url", "name"]).iter().map(|url| reached(url)).collect();
     gains(&was.map(of).unwrap_or_default(), &of(now), ["reaches", "no longer reaches"], out);
 }
 

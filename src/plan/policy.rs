@@ -11,7 +11,7 @@ use crate::model::{Address, Digest, Kind, kinds};
 use crate::plan::actions::shown_name;
 use crate::plan::compare::{Delta, State};
 use crate::plan::retire::Retired;
-use crate::plan::scope::Pattern;
+use crate::plan::scope::{Pattern, host};
 use crate::plan::{Action, Allowed, Effect, FileVerb, Gathered, Options, Step};
 
 /// From this size on the share of what is retired is limited.
@@ -332,7 +332,13 @@ fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
 /// How the old address is kept. It comes from a file's name, a folder's, or `metadata.name`.
 fn keep_name(wanted: &Wanted, from: &Address) -> String {
     let file: &str = &wanted.at.file;
-    let what = if file == "SKILL.md" || file.ends_with("/SKILL.md") {
+    let what = if let Some(agent) = host(from) {
+        let key = if from.kind == Kind::MemoryMount { "memory" } else { "files" };
+        let mounted = from.name.split_once('.').map_or("", |(_, mounted)| mounted);
+        format!("write it as the mount of `{mounted}` under `{key}` of {agent}")
+    } else if host(&wanted.address).is_some() {
+        format!("write it as a document with `metadata.name: {}`", from.name)
+    } else if file == "SKILL.md" || file.ends_with("/SKILL.md") {
         format!("call the folder {} again", from.name)
     } else if std::path::Path::new(file).extension().is_some_and(|e| e == "md") {
         format!("call the file {}.md again", from.name)

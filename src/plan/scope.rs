@@ -131,7 +131,7 @@ impl<'a> Named<'a> {
 }
 
 /// The agent that an inline mount is written in: mounts of their own have no dot in their names.
-fn host(address: &Address) -> Option<Address> {
+pub(super) fn host(address: &Address) -> Option<Address> {
     let mount = matches!(address.kind, Kind::MemoryMount | Kind::FileTreeMount);
     let (agent, _) = address.name.split_once('.').filter(|_| mount)?;
     Some(Address::new(Kind::Agent, agent))

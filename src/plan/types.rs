@@ -457,7 +457,7 @@ pub enum FileVerb {
 }
 
 /// Something that moved live and stays as it is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Held {
     /// Which resource.

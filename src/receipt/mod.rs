@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::op::ReceiptLine;
 use crate::model::{Digest, Owner};
+use crate::plan::{Finding, Held};
 
 /// The format name that a receipt carries.
 pub const FORMAT: &str = "checkfu.receipt/v1";
@@ -26,6 +27,12 @@ pub struct Receipt {
     pub outcome: Outcome,
     /// One line an action, in plan order.
     pub lines: Vec<ReceiptLine>,
+    /// What moved live and stays, as the plan has it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<Held>,
+    /// The findings of the plan: why something was left out, or what else it told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// Addresses and fields that are not as wanted after the read-back, though nothing says why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_settled: Vec<String>,

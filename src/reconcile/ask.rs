@@ -34,11 +34,12 @@ impl<C: ControlPlane> Ask<'_, C> {
         }
     }
 
-    /// Summaries of all that this owner has, paged, the kinds side by side.
-    pub(crate) async fn summaries(&self) -> Result<Vec<Summary>, ControlError> {
+    /// Summaries of all that this owner has, or of one kind, paged, the kinds side by side.
+    pub(crate) async fn summaries(&self, kind: Option<Kind>) -> Result<Vec<Summary>, ControlError> {
         let of =
             |kind| Summaries { owner: Some(self.me.clone()), kind: Some(kind), names: vec![], page: None, limit: None };
-        let kinds = Kind::ALL.into_iter().map(|kind| self.pages(of(kind))).collect();
+        let kinds = Kind::ALL.into_iter().filter(|k| kind.is_none_or(|only| only == *k));
+        let kinds = kinds.map(|kind| self.pages(of(kind))).collect();
         self.side_by_side(kinds).await
     }
 

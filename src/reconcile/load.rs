@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use crate::bundle::{self, BundleError, BundleWant};
-use crate::desired::{self, Bundle, Desired, Inputs, Needs, Purpose, profile};
+use crate::desired::{self, Bundle, Desired, Inputs, Needs, Purpose, Use, profile};
 use crate::diag::codes::bundle as bundle_code;
 use crate::diag::{Diagnostic, Diagnostics, LineIndex, Location};
 use crate::manifest::{self, ConfigDocument, Document};
@@ -70,7 +70,8 @@ pub fn load(dir: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let profile = options.profile.unwrap_or_default();
     let root = config.config.root.clone();
 
-    let (places, discovered) = project.discover(&config.config.discover);
+    let written = |option: &'static str, i: usize| config.written(&format!("/{}/{i}", option.replace('.', "/")));
+    let (places, discovered) = project.discover(&config.config.discover, &written);
     let discovered = documents::folders_for_files(discovered, dir, &project);
     let mut read = documents::Read::after(discovered, sources, found);
     read.discovered(&project, &places, profile);
@@ -85,8 +86,8 @@ pub fn load(dir: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
 
     let (needs, named) = desired::needs(&documents, &root);
     found.extend(named);
-    let texts = read_texts(&project, &needs, &documents, &mut sources, &mut found);
     let reading = Reading { dir, project: &project, config: &config.config, profile };
+    let texts = reading.texts(&needs, &documents, &mut sources, &mut found);
     let bundles = reading.bundles(&needs, &documents, &mut found);
     project.save_cache();
     let failed = found.has_errors();
@@ -141,28 +142,6 @@ fn cannot_open(error: &BundleError, at: Option<Location>) -> Diagnostic {
     }
 }
 
-/// Reads the texts that documents name.
-fn read_texts(
-    project: &bundle::Project,
-    needs: &Needs,
-    documents: &[Document],
-    sources: &mut Sources,
-    found: &mut Diagnostics,
-) -> BTreeMap<String, Arc<str>> {
-    let read: Vec<_> = needs.texts.par_iter().map(|(path, by)| (path, by, project.read_text(path))).collect();
-    let mut out = BTreeMap::new();
-    for (path, by, text) in read {
-        match text {
-            Ok(text) => {
-                sources.insert(path.clone(), text.clone());
-                out.insert(path.clone(), text);
-            }
-            Err(d) => found.push(named_here(d, by.locate(documents))),
-        }
-    }
-    out
-}
-
 /// A finding about something that a manifest names: the name comes first where the thing itself is not there.
 fn named_here(mut d: Diagnostic, by: Option<Location>) -> Diagnostic {
     let Some(by) = by else { return d };
@@ -171,6 +150,15 @@ fn named_here(mut d: Diagnostic, by: Option<Location>) -> Diagnostic {
     let place = if absent.contains(&d.code) { 0 } else { d.labels.len() };
     d.labels.insert(place, label);
     d
+}
+
+/// Where the globs of a set of files are written: beside the path that names it.
+fn glob_places(bundle: &Bundle, by: &Use, documents: &[Document]) -> BTreeMap<(&'static str, usize), Location> {
+    let Some(document) = documents.get(by.document) else { return BTreeMap::new() };
+    let beside = by.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let lists = [("include", &bundle.include), ("exclude", &bundle.exclude)];
+    let numbers = lists.into_iter().flat_map(|(option, list)| (0..list.len()).map(move |i| (option, i)));
+    numbers.map(|(option, i)| ((option, i), document.locate(&format!("{beside}/{option}/{i}"), false))).collect()
 }
 
 /// What reading sets of files needs to know.
@@ -182,6 +170,37 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    /// Reads the texts that documents name. One that may hold a secret is not read.
+    fn texts(
+        &self,
+        needs: &Needs,
+        documents: &[Document],
+        sources: &mut Sources,
+        found: &mut Diagnostics,
+    ) -> BTreeMap<String, Arc<str>> {
+        let read = |path: &str| {
+            let told = self.project.check_text(path, &self.config.allow_secret_names);
+            let text = if told.has_errors() { None } else { Some(self.project.read_text(path)) };
+            (told, text)
+        };
+        let read: Vec<_> = needs.texts.par_iter().map(|(path, by)| (path, by, read(path))).collect();
+        let mut out = BTreeMap::new();
+        for (path, by, (told, text)) in read {
+            for d in told.0 {
+                found.push(named_here(d, by.locate(documents)));
+            }
+            match text {
+                Some(Ok(text)) => {
+                    sources.insert(path.clone(), text.clone());
+                    out.insert(path.clone(), text);
+                }
+                Some(Err(d)) => found.push(named_here(d, by.locate(documents))),
+                None => {}
+            }
+        }
+        out
+    }
+
     /// Reads the sets of files that documents name.
     fn bundles(
         &self,
@@ -191,7 +210,7 @@ impl Reading<'_> {
     ) -> BTreeMap<Bundle, (FileSet, String)> {
         let mut out = BTreeMap::new();
         for (bundle, by) in &needs.bundles {
-            let (set, _, said) = self.project.files(&self.want(bundle));
+            let (set, _, said) = self.project.files(&self.want(bundle, by, documents));
             let said = if bundle.purpose == Purpose::Skill { profile::weigh(said, self.profile) } else { said };
             for d in said.0 {
                 found.push(named_here(d, by.locate(documents)));
@@ -203,7 +222,7 @@ impl Reading<'_> {
         out
     }
 
-    fn want(&self, bundle: &Bundle) -> BundleWant {
+    fn want(&self, bundle: &Bundle, by: &Use, documents: &[Document]) -> BundleWant {
         let purpose = match bundle.purpose {
             Purpose::Skill => bundle::Purpose::Skill,
             Purpose::Tree => bundle::Purpose::Tree,
@@ -214,6 +233,7 @@ impl Reading<'_> {
             exclude: bundle.exclude.clone(),
             keep_symlinks: bundle.keep_symlinks,
             allow_secret_names: self.config.allow_secret_names.clone(),
+            places: glob_places(bundle, by, documents),
             ..BundleWant::new(bundle.path.clone(), purpose)
         }
     }

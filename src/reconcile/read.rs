@@ -1,67 +1,22 @@
 //! Thin readers: what is live, what was applied. One question each, paged where the answer may be long.
 
-use serde_json::Value;
-
 use crate::apply::unexpected;
 use crate::control::{ControlError, ControlPlane};
-use crate::model::op::{ApplyInfo, ApplyList, Context, GetId, GetOf, ListOf, Page, Request, Resolve, Response, Want};
-use crate::model::{Address, Kind, Owner};
+use crate::model::op::{ApplyInfo, ApplyList, Context, GetId, Request, Response, Summary};
+use crate::model::{Kind, Owner};
+use crate::reconcile::ask::Ask;
 
-/// Wire bodies of a kind; `owner` narrows to one owner's.
+/// What an owner has, of one kind or of all.
 ///
 /// # Errors
 /// Whatever the workspace answers.
-pub async fn list<C: ControlPlane>(
-    control: &C,
-    context: &Context,
-    kind: Kind,
-    owner: Option<&Owner>,
-) -> Result<Vec<Value>, ControlError> {
-    let mut question = ListOf {
-        kind,
-        owner: owner.cloned(),
-        labels: std::collections::BTreeMap::new(),
-        include_archived: false,
-        page: None,
-        limit: Some(100),
-    };
-    let mut all = Vec::new();
-    loop {
-        let request = Request::List(question.clone());
-        let name = request.name();
-        let Response::Bodies(Page { data, next_page }) = control.call(context, request).await? else {
-            return Err(unexpected(&name));
-        };
-        all.extend(data);
-        if next_page.is_none() || next_page == question.page {
-            return Ok(all);
-        }
-        question.page = next_page;
-    }
-}
-
-/// The wire body of what an owner has at an address, if there is one.
-///
-/// # Errors
-/// Whatever the workspace answers.
-pub async fn get<C: ControlPlane>(
+pub async fn summaries<C: ControlPlane>(
     control: &C,
     context: &Context,
     owner: &Owner,
-    address: &Address,
-) -> Result<Option<Value>, ControlError> {
-    let want = Want { key: address.to_string(), content: None, number: None };
-    let request = Request::Resolve(Resolve { me: owner.clone(), wants: vec![want] });
-    let Response::Resolved(found) = control.call(context, request).await? else {
-        return Err(unexpected("authoring.resolve"));
-    };
-    let Some(id) = found.into_iter().next().and_then(|r| r.id) else { return Ok(None) };
-    let request = Request::Get(GetOf { kind: address.kind, id, version: None });
-    let name = request.name();
-    match control.call(context, request).await? {
-        Response::Body(body) => Ok(Some(body)),
-        _ => Err(unexpected(&name)),
-    }
+    kind: Option<Kind>,
+) -> Result<Vec<Summary>, ControlError> {
+    Ask { control, context, me: owner }.summaries(kind).await
 }
 
 /// Applies, newest first; `owner` narrows to one owner's.

@@ -60,7 +60,7 @@ pub async fn snapshot<C: ControlPlane>(
 
 async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut Live) -> Result<(), ControlError> {
     let mut resources = Vec::new();
-    for summary in ask.summaries().await? {
+    for summary in ask.summaries(None).await? {
         let resource = LiveResource { summary, body: None };
         match &resource.summary.address {
             Some(address) if !resource.summary.superseded => resources.push((address.clone(), resource)),

@@ -54,4 +54,9 @@ fn a_conflict_stops_that_resource_and_no_other() {
     s.run(&["apply", "--yes"]).code(4);
     assert!(s.run(&["get", "Agent/billing"]).out.contains("quickly"));
     assert!(s.run(&["get", "Agent/support"]).out.contains("be friendly"));
+    // Nothing is left to do, and every format says why that is not all.
+    let receipt = s.run(&["apply", "--yes", "--json"]).code(4).json();
+    assert_eq!((&receipt["outcome"], receipt["held"][0]["conflict"].as_bool()), (&"nothing".into(), Some(true)));
+    let markdown = s.run(&["apply", "--yes", "--markdown"]).code(4).out;
+    assert!(markdown.contains("nothing to do, 1 held") && markdown.contains("conflict Agent/billing"), "{markdown}");
 }

@@ -77,12 +77,28 @@ fn a_plan_file_is_private_shown_in_every_view_and_refused_when_it_was_changed() 
 }
 
 #[test]
+fn a_saved_plan_is_for_its_workspace_alone_and_makes_none() {
+    let s = team();
+    s.run(&["apply", "--yes"]).code(0);
+    s.run(&["plan", "-o", "nothing.json"]).code(0);
+    s.edit("agents/billing.md", "about bills", "about refunds");
+    s.run(&["plan", "-o", "p.json"]).code(0);
+    s.run(&["apply", "--plan", "nothing.json"]).code(0);
+    s.remove(".checkfu");
+    for plan in ["nothing.json", "p.json"] {
+        let ran = s.run(&["apply", "--plan", plan]).code(4);
+        assert!(ran.err.contains("apply.other_workspace"), "{}", ran.err);
+        assert!(!s.path(".checkfu/workspace.db").exists(), "{plan}");
+    }
+}
+
+#[test]
 fn a_reviewed_digest_is_the_only_one_that_applies() {
     let s = team();
     let digest = s.run(&["plan", "--json"]).code(0).json()["digest"].as_str().unwrap().to_owned();
     s.edit("agents/billing.md", "about bills", "about refunds");
     let ran = s.run(&["apply", "--plan-digest", &digest]).code(4);
-    assert!(ran.err.contains("apply.other_plan") || ran.err.contains("plan"), "{}", ran.err);
+    assert!(ran.err.contains("apply.other_plan"), "{}", ran.err);
     assert!(!s.path(".checkfu/workspace.db").exists());
     s.edit("agents/billing.md", "about refunds", "about bills");
     s.run(&["apply", "--plan-digest", &digest]).code(0);

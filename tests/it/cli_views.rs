@@ -70,6 +70,9 @@ fn an_apply_lists_each_action_once_and_get_is_markdown() {
     assert!(s.run(&["get", "--markdown"]).code(0).out.starts_with("| address | name |"));
     assert!(s.run(&["get", "Agent/support", "--markdown"]).code(0).out.starts_with("```yaml\n"));
     let history = s.run(&["history"]).code(0).out;
+    for limit in ["0", "1001"] {
+        assert!(s.run(&["history", "-n", limit]).code(1).err.contains("1..=1000"), "{limit}");
+    }
     assert!(!history.contains('.') || !history.lines().any(|l| l.contains("Z.")), "{history}");
 }
 

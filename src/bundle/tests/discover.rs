@@ -6,7 +6,7 @@ use crate::diag::Severity;
 use crate::model::config::Discover;
 
 fn found(dir: &Dir, d: &Discover) -> (Vec<String>, Diagnostics) {
-    let (found, diagnostics) = dir.open().discover(d);
+    let (found, diagnostics) = dir.open().discover(d, &|_, _| None);
     let line = |f: &crate::bundle::Found| {
         let what = match f.what {
             What::Yaml => "yaml",
@@ -96,11 +96,38 @@ fn links_are_never_followed() {
         lines,
         [
             "Error `agents/a.md` is a symbolic link to `../x.md`",
-            "Warning `l.yaml` is a symbolic link to `x.yaml`",
+            "Note `l.yaml` is a symbolic link to `x.yaml`",
             "Error `skills/gone` is a symbolic link to `gone`",
             "Error `skills/l` is a symbolic link to `../real`",
+            "Error `up` is a symbolic link to `..`",
         ]
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_past_which_something_may_be_declared_is_an_error_unless_that_is_found_by_itself() {
+    let outside = Dir::new();
+    outside.write("envs/e.yaml", "").write("e.yaml", "").write("agents/a.md", "");
+    let out = |path: &str| outside.at(path).to_str().unwrap().to_owned();
+    let dir = Dir::new();
+    dir.write("real/x.yaml", "").write("real/b.md", "").write("hidden/y.yaml", "");
+    dir.link(&out("envs"), "envs").link(&out("e.yaml"), "e.yaml").link(&out("agents"), "agents");
+    dir.link("real", "same").link("hidden", "left-out").link("gone", "gone").link("host.1", ".#lock");
+    dir.link(&out("envs"), "excluded").link("real/b.md", "b.md").link("gone", "gone.yaml");
+    let exclude = vec!["excluded".to_owned(), "hidden".to_owned()];
+    let say = |d: &Discover| {
+        let (_, diagnostics) = found(&dir, d);
+        let line = |d: &crate::diag::Diagnostic| format!("{:?} {}", d.severity, d.place().unwrap().file);
+        diagnostics.0.iter().map(line).collect::<Vec<_>>()
+    };
+    let all =
+        ["Error agents", "Error e.yaml", "Error envs", "Error gone", "Error gone.yaml", "Error left-out", "Note same"];
+    assert_eq!(say(&Discover { exclude: exclude.clone(), ..Discover::default() }), all);
+    // Where globs name folders, a link elsewhere hides nothing, and one there does, whatever it leads to.
+    let manifests = vec!["envs/*.yaml".to_owned(), "s?me/**".to_owned(), "gone.*".to_owned()];
+    let narrow = Discover { manifests, agents: Vec::new(), exclude, ..Discover::default() };
+    assert_eq!(say(&narrow), ["Error envs", "Error gone.yaml", "Error same"]);
 }
 
 #[test]
@@ -110,6 +137,11 @@ fn bad_globs_and_rule_lines_are_told() {
     let manifests = vec!["{".to_owned(), "*.yaml".to_owned()];
     let (_, diagnostics) = found(&dir, &Discover { manifests, ..Discover::default() });
     assert_eq!(codes(&diagnostics), ["bundle.bad_glob", "bundle.bad_ignore"]);
+    let at = |option: &'static str, i: usize| Some(crate::diag::Location::file(format!("{option}/{i}")));
+    let skills = vec!["ok".to_owned(), "{".to_owned()];
+    let (_, diagnostics) = dir.open().discover(&Discover { skills, ..Discover::default() }, &at);
+    let bad = diagnostics.0.iter().find(|d| d.code.code == "bundle.bad_glob").unwrap();
+    assert_eq!(bad.place().unwrap().file.as_ref(), "discover.skills/1");
 }
 
 #[test]
@@ -133,7 +165,7 @@ fn every_code_has_a_test_that_names_it() {
 fn a_pattern_that_is_too_large_is_told_and_the_others_hold() {
     let huge = format!("{}*", "x".repeat(2_000_000));
     let mut told = Diagnostics::default();
-    let globs = crate::bundle::walk::Globs::new(&[huge, "*.md".to_owned()], "exclude", &mut told);
+    let globs = crate::bundle::walk::Globs::new(&[huge, "*.md".to_owned()], "exclude", &|_, _| None, &mut told);
     assert_eq!(told.0.iter().map(|d| d.code.code).collect::<Vec<_>>(), ["bundle.bad_glob"]);
     assert_eq!(globs.matches("a.md"), Some("*.md"));
 }

@@ -136,7 +136,7 @@ fn a_repository_that_cannot_be_read_is_as_none_with_a_warning() {
         dir.write("d/a", "x\r\n").write(".gitignore", "*.log\n").write("d/b.log", "").commit();
         dir.write(".git/config", config);
         let project = dir.open();
-        let (_, diagnostics) = project.discover(&crate::model::config::Discover::default());
+        let (_, diagnostics) = project.discover(&crate::model::config::Discover::default(), &|_, _| None);
         assert_eq!(codes(&diagnostics), ["bundle.git_unreadable"], "{config}");
         assert!(!diagnostics.has_errors());
         assert_eq!(names(&set(&project, &tree("d"))), ["a"]);
@@ -145,7 +145,7 @@ fn a_repository_that_cannot_be_read_is_as_none_with_a_warning() {
     let damaged = Dir::repository();
     damaged.write("d/a", "").commit();
     damaged.write(".git/index", "DIRC no index");
-    let (_, diagnostics) = damaged.open().discover(&crate::model::config::Discover::default());
+    let (_, diagnostics) = damaged.open().discover(&crate::model::config::Discover::default(), &|_, _| None);
     assert_eq!(codes(&diagnostics), ["bundle.git_unreadable"]);
     assert_eq!(names(&set(&damaged.open(), &tree("d"))), ["a"]);
 }
@@ -201,7 +201,7 @@ fn a_fifo_in_a_repository_is_not_waited_for() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         fifo(&path);
         let project = dir.open();
-        let (_, told) = project.discover(&crate::model::config::Discover::default());
+        let (_, told) = project.discover(&crate::model::config::Discover::default(), &|_, _| None);
         assert!(messages(&told).contains(&format!("`.git/{at}` is no regular file")), "{at}: {}", messages(&told));
         assert_eq!(project.source(), Source::default());
     }

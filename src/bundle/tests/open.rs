@@ -28,6 +28,39 @@ fn texts_are_utf8_files_as_they_are() {
     assert_eq!(project.content_reads(), 0, "texts are not hashed");
 }
 
+#[test]
+fn a_text_for_agents_is_no_secret_and_on_every_check_out() {
+    let dir = Dir::repository();
+    dir.write("a.md", "").write(".gitignore", "drafts/\n*.local.md\n").commit();
+    dir.write(".env", "API_KEY=1").write("drafts/b.md", "").write("c.local.md", "").write("new.md", "");
+    let project = dir.open();
+    let said = |path: &str, meant: &[&str]| {
+        let meant: Vec<String> = meant.iter().map(|m| (*m).to_owned()).collect();
+        project.check_text(path, &meant).0.into_iter().map(|d| (d.code.code, d.message)).collect::<Vec<_>>()
+    };
+    assert_eq!(said("a.md", &[]), []);
+    assert_eq!(said("gone.md", &[]), [], "what is not there is told when it is read");
+    let secret = "`.env` has a name that looks like a secret".to_owned();
+    assert_eq!(said("./.env", &[]), [("bundle.secret_name", secret)]);
+    assert_eq!(said(".env", &["./.env"]), [("bundle.untracked", "`.env` is not tracked by Git".to_owned())]);
+    assert_eq!(said("new.md", &[])[0].0, "bundle.untracked");
+    let left_out = |path: &str, rule: &str| {
+        let message = format!("`{path}` is read though it is left out: {rule} in .gitignore");
+        assert_eq!(said(path, &[]), [("bundle.untracked", message)]);
+    };
+    left_out("drafts/b.md", "`drafts/`");
+    left_out("c.local.md", "`*.local.md`");
+    #[cfg(unix)]
+    {
+        dir.link(".env", "harmless.md");
+        assert_eq!(said("harmless.md", &[])[0].0, "bundle.secret_name", "a link leads to what it is");
+        assert_eq!(said("harmless.md", &["harmless.md"])[0].0, "bundle.untracked");
+    }
+    let plain = Dir::new();
+    plain.write("a.md", "");
+    assert!(plain.open().check_text("a.md", &[]).0.is_empty(), "without Git nothing is untracked");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_fifo_is_no_text() {

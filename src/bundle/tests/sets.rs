@@ -125,7 +125,7 @@ fn a_very_deep_folder_ends_in_an_error_soon() {
     fs::create_dir_all(&path).unwrap();
     fs::write(path.join("f"), "").unwrap();
     refused(&dir.open(), &tree("d"), &["bundle.bad_path"]);
-    let (_, diagnostics) = dir.open().discover(&crate::model::config::Discover::default());
+    let (_, diagnostics) = dir.open().discover(&crate::model::config::Discover::default(), &|_, _| None);
     assert_eq!(codes(&diagnostics), ["bundle.bad_path"]);
 }
 

@@ -17,7 +17,7 @@ use crate::cli::view::{Format, ask, diagnostics, receipt as view};
 use crate::diag::{Diagnostic, Diagnostics, bounded, codes};
 use crate::plan::{self, Plan};
 use crate::receipt::{Outcome, Receipt};
-use crate::reconcile::{self, ApplyOptions, Event};
+use crate::reconcile::{self, ApplyOptions, Event, ReconcileError};
 
 /// Actions in flight on the embedded workspace, whose one writer commits what waits together: more of them are
 /// fewer waits for the disk, not more load.
@@ -69,8 +69,7 @@ pub async fn finish(run: &Run, session: &Session, wish: &Wish, plan: &Plan, cons
         session.place.may_write(&run.printer)?;
         agree(run, plan, consent)?;
     }
-    let receipt = carry_out(run, session, wish, plan).await?;
-    Ok(tell(run, &receipt).and(Exit::of_findings(plan)))
+    Ok(carry_out(run, session, wish, plan).await?.and(Exit::of_findings(plan)))
 }
 
 fn not_applyable(run: &Run, plan: &Plan) -> Ran {
@@ -100,10 +99,7 @@ fn answer(yes: bool) -> Result<(), Failure> {
     if yes { Ok(()) } else { Err(Failure::new(&codes::cli::DECLINED, "not confirmed; nothing was written")) }
 }
 
-async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Result<Receipt, Failure> {
-    if plan.actions.is_empty() {
-        return Ok(nothing(plan));
-    }
+async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Ran {
     let control = session.place.open(&run.printer)?;
     let progress = Progress::new(&run.printer, plan.actions.len());
     let mut how = ApplyOptions::new(session::actor(run));
@@ -115,27 +111,25 @@ async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Re
     let ran =
         reconcile::apply(plan, &control, &session.loaded.project, (session.desired()?, &options), &how, &events).await;
     progress.finish();
-    ran.map_err(|error| {
-        // What was done is told even where the end went wrong.
-        if let Some(receipt) = error.receipt().filter(|_| run.printer.format == Format::Human) {
-            tell(run, receipt);
-        }
-        Failure::reconcile(&error)
-    })
+    match ran {
+        Ok(receipt) => Ok(tell(run, &receipt)),
+        Err(error) => not_ended_well(run, &error),
+    }
 }
 
-/// The receipt of a plan without actions: no workspace is opened, none is made.
-fn nothing(plan: &Plan) -> Receipt {
-    Receipt {
-        format: crate::receipt::FORMAT.to_owned(),
-        apply: None,
-        owner: plan.owner.clone(),
-        plan_digest: plan.digest,
-        outcome: Outcome::Nothing,
-        lines: Vec::new(),
-        not_settled: Vec::new(),
-        other_apply: None,
-    }
+/// What was done is told even where the end went wrong: the receipt is the one document on stdout then, and why it
+/// is not whole is said beside it.
+fn not_ended_well(run: &Run, error: &ReconcileError) -> Ran {
+    let failure = Failure::reconcile(error);
+    let Some(receipt) = error.receipt() else { return Err(failure) };
+    tell(run, receipt);
+    say(run, &failure.diagnostics);
+    Ok(failure.exit)
+}
+
+fn say(run: &Run, diagnostics: &Diagnostics) {
+    let shown = diagnostics::Options { width: run.printer.width };
+    run.printer.err(&diagnostics::report(diagnostics, &diagnostics::Sources::new(), shown));
 }
 
 fn on_event(progress: &Progress<'_>, event: Event) {
@@ -160,6 +154,9 @@ fn on_event(progress: &Progress<'_>, event: Event) {
 
 fn tell(run: &Run, receipt: &Receipt) -> Exit {
     let printer = &run.printer;
+    if receipt.count("done") > 0 {
+        printer.note_written();
+    }
     match printer.format {
         // The plan has just said that there is nothing to do.
         Format::Human if receipt.outcome == Outcome::Nothing => {}
@@ -168,9 +165,7 @@ fn tell(run: &Run, receipt: &Receipt) -> Exit {
         Format::Markdown => printer.data(&view::markdown(receipt)),
     }
     if let Some(unsettled) = unsettled(receipt) {
-        let shown = diagnostics::Options { width: printer.width };
-        let all = Diagnostics(vec![unsettled]);
-        printer.err(&diagnostics::report(&all, &diagnostics::Sources::new(), shown));
+        say(run, &Diagnostics(vec![unsettled]));
     }
     if let Some(next) = view::next(receipt) {
         printer.talk(&next);
@@ -225,6 +220,25 @@ mod tests {
         assert!(answer(true).is_ok());
         let failure = answer(false).unwrap_err();
         assert_eq!((failure.exit, failure.diagnostics.0[0].code.code), (Exit::Error, "cli.declined"));
+    }
+
+    #[test]
+    fn what_was_carried_out_is_told_once_and_as_the_receipt_where_its_end_is_lost() {
+        let cli = <crate::cli::args::Cli as clap::Parser>::parse_from(["checkfu", "--json", "doctor"]);
+        let run = Run {
+            printer: Arc::new(crate::cli::view::Printer::new(&cli.global, true)),
+            global: cli.global,
+            environment: crate::cli::env::Environment::default(),
+            cwd: std::path::PathBuf::new(),
+        };
+        let source =
+            || crate::control::ControlError::new(crate::control::ErrorKind::Unavailable, "store.locked", "locked");
+        // No failure is left to be shown, which would be a second document.
+        let receipt = Box::new(sample::receipt());
+        let lost = ReconcileError::ReadBack { receipt, source: source() };
+        assert_eq!(not_ended_well(&run, &lost).unwrap(), Exit::Partial);
+        let before = ReconcileError::Apply(reconcile::ApplyError::Control { doing: "ask", source: source() });
+        assert!(not_ended_well(&run, &before).is_err());
     }
 
     #[test]

@@ -14,8 +14,9 @@ use crate::control::embedded::Embedded;
 use crate::control::{ControlError, ControlPlane};
 use crate::diag::codes;
 use crate::model::kinds;
-use crate::model::op::{Context, IdList, Loaded, Page, Request, Response, Summaries, Summary};
+use crate::model::op::{Context, IdList, Loaded, Request, Response, Summary};
 use crate::model::{Address, Kind, Owner};
+use crate::reconcile::read;
 
 /// Lists, or prints one.
 pub fn run(run: &Run, args: &Get) -> Ran {
@@ -71,20 +72,8 @@ async fn list(
     owner: &Owner,
     kind: Option<Kind>,
 ) -> Result<Vec<ResourceDoc>, ControlError> {
-    let mut ask = Summaries { owner: Some(owner.clone()), kind, names: Vec::new(), page: None, limit: None };
-    let mut out = Vec::new();
-    loop {
-        let Response::Summaries(Page { data, next_page }) =
-            control.call(context, Request::Summaries(ask.clone())).await?
-        else {
-            break;
-        };
-        out.extend(data.into_iter().filter_map(resource));
-        if next_page.is_none() {
-            break;
-        }
-        ask.page = next_page;
-    }
+    let found = read::summaries(control, context, owner, kind).await?;
+    let mut out: Vec<ResourceDoc> = found.into_iter().filter_map(resource).collect();
     out.sort_by(|a, b| (&a.address, &a.id).cmp(&(&b.address, &b.id)));
     Ok(out)
 }

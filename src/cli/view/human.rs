@@ -211,11 +211,12 @@ fn held(plan: &Plan, options: Options<'_>, out: &mut String) {
     for item in held {
         held_one(item, options, out);
     }
-    let _ = writeln!(
-        out,
-        "  {}\n",
-        style::faint("put back with --revert ADDRESS or --revert-all, or write it into the files to keep it")
-    );
+    // A conflict is decided in the files: --revert does not.
+    if plan.held.iter().any(|item| !item.conflict) {
+        let fix = "put back with --revert ADDRESS or --revert-all, or write it into the files to keep it";
+        let _ = writeln!(out, "  {}", style::faint(fix));
+    }
+    out.push('\n');
 }
 
 fn held_one(item: &Held, options: Options<'_>, out: &mut String) {

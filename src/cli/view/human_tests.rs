@@ -45,6 +45,14 @@ fn a_plan_with_most_things() {
 }
 
 #[test]
+fn a_conflict_alone_is_not_said_to_be_put_back() {
+    let mut plan = sample::plan();
+    assert!(shown(&plan).contains("--revert ADDRESS"));
+    plan.held[0].conflict = true;
+    assert!(!shown(&plan).contains("--revert"), "--revert decides no conflict");
+}
+
+#[test]
 fn a_refused_plan_is_still_shown_with_all_reasons() {
     let text = shown(&sample::refused());
     let at = text.find("Findings:").unwrap();

@@ -60,10 +60,12 @@ pub struct Place {
     pub line: u32,
     /// In characters, from 1.
     pub column: u32,
-    /// First byte.
-    pub start: usize,
+    /// First byte; absent with `end` where only the line is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<usize>,
     /// One past the last byte.
-    pub end: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<usize>,
 }
 
 /// A place with a text about it.
@@ -77,7 +79,9 @@ pub struct LabelDoc {
 
 impl From<&Location> for Place {
     fn from(at: &Location) -> Self {
-        Self { file: at.file.to_string(), line: at.line, column: at.column, start: at.start, end: at.end }
+        // A place that was read back from `file:line:column`, or a whole file, has no range of bytes.
+        let known = |byte: usize| (at.end > 0).then_some(byte);
+        Self { file: at.file.to_string(), line: at.line, column: at.column, start: known(at.start), end: known(at.end) }
     }
 }
 
@@ -215,6 +219,13 @@ mod tests {
     use super::*;
     use crate::diag::LineIndex;
     use crate::diag::codes::cli::{READ, USAGE};
+
+    #[test]
+    fn bytes_that_are_not_known_are_left_out() {
+        let line = Location { line: 3, column: 7, ..Location::file("a.yaml") };
+        let place = serde_json::to_value(Place::from(&line)).unwrap();
+        assert_eq!(place, serde_json::json!({"file": "a.yaml", "line": 3, "column": 7}));
+    }
 
     #[test]
     fn diagnostics_have_all_that_people_see() {

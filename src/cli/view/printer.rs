@@ -34,6 +34,7 @@ pub struct Printer {
     color: Color,
     failed: AtomicBool,
     closed: AtomicBool,
+    wrote: AtomicBool,
 }
 
 /// The width where there is no terminal, so that output does not depend on where it runs.
@@ -60,6 +61,7 @@ impl Printer {
             color,
             failed: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            wrote: AtomicBool::new(false),
         }
     }
 
@@ -112,6 +114,16 @@ impl Printer {
     /// Could stdout not be written, for another reason than that its reader is gone?
     pub fn failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the command wrote to the workspace, which its exit code must not deny.
+    pub fn note_written(&self) {
+        self.wrote.store(true, Ordering::Relaxed);
+    }
+
+    /// Did the command write to the workspace?
+    pub fn wrote(&self) -> bool {
+        self.wrote.load(Ordering::Relaxed)
     }
 
     /// May a question be asked?

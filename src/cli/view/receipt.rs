@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
+use crate::cli::view::findings::effect_word;
 use crate::cli::view::markup::{cell, code, fit, head, prose};
 use crate::cli::view::text::{count, line, pad};
 use crate::cli::view::{style, words};
 use crate::diag::bounded;
 use crate::model::op::{ApplyInfo, ReceiptLine};
+use crate::plan::Effect;
 use crate::receipt::{Outcome, Receipt};
 
 /// Lines of done actions that are listed before the rest is only counted (unless `verbose`).
@@ -147,23 +149,38 @@ pub fn markdown(receipt: &Receipt) -> String {
         Outcome::Failed => "nothing was applied",
         Outcome::Interrupted => "interrupted",
     };
-    let title = format!("### checkfu: {word}{}\n\n", tail(receipt.apply.as_deref(), &receipt.lines));
+    let kept = if receipt.held.is_empty() { String::new() } else { format!(", {} held", receipt.held.len()) };
+    let title = format!("### checkfu: {word}{kept}{}\n\n", tail(receipt.apply.as_deref(), &receipt.lines));
     let open = receipt.lines.iter().filter(|l| l.outcome != "done").map(|one| {
         let error = one.error.as_deref().map(|e| format!(": {}", bounded(e)));
         format!("{} {}{}", one.outcome.replace('_', " "), one.action, error.unwrap_or_default())
     });
     let unsettled = receipt.not_settled.iter().map(|place| format!("not settled {}", bounded(place)));
-    let rows = unsettled.chain(open).map(|row| format!("- {}\n", code(&row)));
+    let rows = unsettled.chain(left_out(receipt)).chain(open).map(|row| format!("- {}\n", code(&row)));
     let rest = |left| format!("{}. They are in the workspace's record of this apply.", count(left, "row"));
     format!("{}\nPlan digest {}.\n", fit(title, rows, rest), code(&receipt.plan_digest.to_string()))
+}
+
+/// What the plan left as it is, and why: conflicts and what is held, and findings that are more than a note.
+fn left_out(receipt: &Receipt) -> impl Iterator<Item = String> {
+    let held = receipt.held.iter().map(|item| {
+        let word = if item.conflict { "conflict" } else { "held" };
+        let field = item.field.as_deref().map(|field| format!(" {field}")).unwrap_or_default();
+        format!("{word} {}{}", item.address, bounded(&field))
+    });
+    let findings = receipt.findings.iter().filter(|f| f.effect != Effect::Note).map(|finding| {
+        let address = finding.address.as_ref().map(|a| format!(" {a}")).unwrap_or_default();
+        format!("{}{address}: {} ({})", effect_word(finding.effect), bounded(&finding.message), finding.code)
+    });
+    held.chain(findings)
 }
 
 /// What to do after an apply that is not whole; nothing when all is done.
 pub fn next(receipt: &Receipt) -> Option<String> {
     let has = |outcome: &str| receipt.lines.iter().any(|l| l.outcome == outcome);
     if has("stale") {
-        // Another changed it since: a new plan may want to undo that, which is to be seen before it is done.
-        let what = "What is stale was changed by another since the plan was made.";
+        // It was changed since, live or in the files: a new plan may want to undo that, which is to be seen before it is done.
+        let what = "What is stale was changed since the plan was made.";
         return Some(format!("{what} Run `checkfu plan` to see what would be done to that now."));
     }
     let open = receipt.lines.iter().any(|l| l.outcome != "done");

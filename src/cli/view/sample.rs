@@ -209,6 +209,8 @@ pub fn receipt() -> Receipt {
         plan_digest: plan.digest,
         outcome: Outcome::Done,
         lines: plan.actions.iter().enumerate().map(line).collect(),
+        held: Vec::new(),
+        findings: Vec::new(),
         not_settled: Vec::new(),
         other_apply: None,
     }

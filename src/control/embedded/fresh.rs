@@ -19,15 +19,16 @@ pub struct OnFirstWrite {
 }
 
 impl OnFirstWrite {
-    /// Opens the workspace at a path, if there is one.
+    /// Opens the workspace at a path, if there is one. One that may not be written is opened to be read, and
+    /// answers each write with `store.read_only`.
     ///
     /// # Errors
-    /// As [`Embedded::open`].
+    /// As [`Embedded::open_existing`].
     pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, ControlError> {
         let mut out =
             Self { path: path.to_owned(), options, made: OnceLock::new(), making: Mutex::new(()), empty: None };
-        if path.symlink_metadata().is_ok() {
-            out.made()?;
+        if let Some(found) = Embedded::open_existing(path, out.options.clone())? {
+            out.made = OnceLock::from(found);
         } else {
             let (conn, identity) = store::empty(&new(&out.options))?;
             out.empty = Some((Mutex::new(conn), identity));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control::embedded::error::{Result, not_found};
+use crate::control::embedded::error::{Result, invalid, not_found};
 use crate::control::embedded::{
     EmbeddedOptions, applies, authoring, blobs, contents, create, memory, publish, retire, rights, update, wire,
 };
@@ -18,6 +18,9 @@ use crate::store::{Conn, apply, fact, memory as memories, owner};
 const KEPT: i64 = 24 * 60 * 60;
 /// How many stored answers one write lets go of at most. It stores one, so they become fewer.
 const FORGOTTEN_AT_ONCE: u32 = 8;
+
+/// Bytes of an actor's name: it is kept with every fact.
+const MOST_ACTOR: usize = 256;
 
 /// What an operation works in.
 pub(super) struct Tx<'a> {
@@ -169,6 +172,10 @@ pub(super) fn request_digest(context: &Context, request: &Request) -> Digest {
 
 /// Carries out a write.
 pub(super) fn perform(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Response> {
+    let actor = tx.context.actor.len();
+    if actor > MOST_ACTOR {
+        return Err(invalid(format!("the name of the actor has {actor} bytes; at most {MOST_ACTOR} are kept")));
+    }
     let counts = !matches!(request, Request::BlobPut(_) | Request::ApplyBegin(_) | Request::ApplyEnd(_));
     // An end says itself which Apply it is about, and may be sent again after it was done.
     if !matches!(request, Request::ApplyBegin(_) | Request::ApplyEnd(_)) {

@@ -56,7 +56,7 @@ codes! {
         "`root` in checkfu.yaml is the project folder or one above it, at most the Git top level; without Git it is the project folder.",
         "Write `root: .`, or `root: ..` inside a repository.";
     SECRET_NAME = "bundle.secret_name", Error, "file whose name looks like a secret",
-        "Files such as .env, id_rsa or *.pem mostly hold secrets, and a bundle is readable for every agent that uses it.",
+        "Files such as .env, id_rsa or *.pem mostly hold secrets, and what is in a bundle or in instructions is readable for every agent that uses it.",
         "Remove it or leave it out; if it is meant, list its path in `allow_secret_names` in checkfu.yaml.";
     SKILL_FILE_NAME = "bundle.skill_file_name", Error, "SKILL.md in another spelling",
         "The file is called exactly SKILL.md; `skill.md` is found on macOS and Windows and lost on Linux.",
@@ -74,8 +74,8 @@ codes! {
         "The system refused to list or read it.",
         "Give the user who runs checkfu the right to read it, or leave it out.";
     UNTRACKED = "bundle.untracked", Warning, "files that Git does not track",
-        "They are part of the bundle here, but not on another check-out of the same commit.",
-        "Commit them, or leave them out with .gitignore or .checkfuignore.";
+        "They are read here, but are not there on another check-out of the same commit.",
+        "Commit them, or leave them out with .gitignore or .checkfuignore; a text that a manifest names is read in any case.";
     WINDOWS_NAME = "bundle.windows_name", Error, "name that Windows cannot hold",
         "The characters < > : \" | ? * \\ and control characters, a last dot or blank, and names such as CON or AUX cannot be checked out on Windows. A warning where Git tracks the file, since then it is there already.",
         "Rename the file.";

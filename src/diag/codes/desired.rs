@@ -35,7 +35,7 @@ codes! {
         "The address of a short mount is made of the agent's name and the name of what it mounts; an id has none.",
         "Write the mount as the document shown.";
     FIELD_UNKNOWN = "desired.field_unknown", Error, "a mode for a field that is none",
-        "`metadata.fields` takes `spec.FIELD`, `metadata.labels` and `metadata.labels.KEY`.",
+        "`metadata.fields` takes `spec.FIELD`, `metadata.labels` and `metadata.labels.KEY`; of a store also `spec.contents.PATH`, where the path is below a prefix of `contents`.",
         "Correct the path.";
     FIELD_REASON = "desired.field_reason", Error, "`ignore` without a reason",
         "Whoever reads this later must see why the file says something that is not so.",
@@ -71,7 +71,7 @@ codes! {
         "It is a semver range.",
         "Write, for example, `requires: \">=0.1\"`.";
     DEFAULT_TARGET = "desired.default_target", Error, "a target that is not declared",
-        "`default_target` and `adopt` name one of `targets`.",
+        "`default_target` and `adopt` name one of `targets`, and there must be one.",
         "Name one of those, or declare it.";
     MOUNT_OVERLAP = "desired.mount_overlap", Error, "mounts of one agent overlap",
         "A path can show one store or tree.",
@@ -88,6 +88,9 @@ codes! {
     WRITEBACK = "desired.writeback", Error, "writeback that cannot work",
         "Changes can be written back only to a Git tree.",
         "Use a FileTree with a Git source, or remove `writeback`.";
+    ROSTER = "desired.roster", Error, "a multiagent in the roster of another",
+        "Agents that another one uses are not multiagent themselves: sessions go one level deep.",
+        "Name the agents of its roster in this one, or remove `multiagent` of the agent named.";
     READ_TOOL = "desired.read_tool", Error, "skills without the read tool",
         "An agent reads its skills with the `read` tool of the agent toolset.",
         "Add `{type: agent_toolset_20260401}` to `tools`, with `read` enabled.";

@@ -59,12 +59,46 @@ pub(super) fn complex_key(index: &LineIndex, key: &Range<usize>) -> Diagnostic {
 /// Adds the line with its value in quotes, where quotes are what is missing.
 pub(super) fn quoting(index: &LineIndex, at: &Range<usize>, d: Diagnostic) -> Diagnostic {
     let line = line_of(index.text(), at.start);
-    let Some((prefix, value)) = split(&index.text()[line]) else { return d };
+    let Some((prefix, value)) = split(&index.text()[line.clone()]) else { return d };
+    // Quotes would make a text of a map or list that only lacks its end.
+    if let Some(end) = lacking(value) {
+        let ends_here = index.text()[line.end..].lines().find(|l| !l.trim().is_empty());
+        let deeper = ends_here.is_some_and(|l| indent(l) > indent(&index.text()[line.clone()]));
+        return if deeper || end.is_empty() { d } else { d.fix(format!("{prefix}{value}{end}")) };
+    }
     let half_quoted = value.starts_with(['"', '\'']) && !value.ends_with(['"', '\'']) && value.len() > 1;
     if value.starts_with(['@', '`', '%', '*', '!', '[', '{']) || half_quoted {
         return d.fix(format!("{prefix}{}", quote(value)));
     }
     d
+}
+
+/// The brackets that a map or list in one line lacks at its end; empty if they cannot be added to it (quotes are open
+/// too, or a comment follows). `None`: it is no such
+/// thing, or it is closed.
+fn lacking(value: &str) -> Option<String> {
+    if !value.starts_with(['[', '{']) {
+        return None;
+    }
+    if value.contains(" #") {
+        return Some(String::new());
+    }
+    let (mut open, mut quote) = (Vec::new(), None);
+    for c in value.chars() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[') => open.push(']'),
+            (None, '{') => open.push('}'),
+            (None, ']' | '}') if open.pop() != Some(c) => return None,
+            _ => {}
+        }
+    }
+    match (quote, open.is_empty()) {
+        (Some(_), _) => Some(String::new()),
+        (None, true) => None,
+        (None, false) => Some(open.into_iter().rev().collect()),
+    }
 }
 
 /// `{{x}}` that is not in quotes.

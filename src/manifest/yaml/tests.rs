@@ -141,6 +141,12 @@ fn tabs_signs_and_half_quotes() {
     assert_eq!(one("a: *.md\n").1, "a: \"*.md\"");
     assert_eq!(one("a: [x] y\n").1, "a: \"[x] y\"");
     assert_eq!(one("a: [1\n").0, "manifest.yaml_syntax 1:4");
+    // A map or list that lacks its end gets that, no quotes, if all of it is in the line.
+    assert_eq!(one("spec: {a: {b: c, d: []}\n").1, "spec: {a: {b: c, d: []}}");
+    assert_eq!(one("a: [x, {y: \"]\"\n").1, "a: [x, {y: \"]\"}]");
+    for open in ["a: [1,\n  2\n", "a: {b: 1 # c\n", "a: [\"x]\n"] {
+        assert!(!one(open).1.starts_with("a: \"") && !one(open).1.ends_with(']'), "{}", one(open).1);
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub struct OwnerOf {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contents {
-    /// A folder (or one file) relative to this file, UTF-8 texts. Required, but for `observe`, which has none.
+    /// A folder of UTF-8 texts, relative to this file. Required, but for `observe`, which has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub path: Option<String>,

@@ -525,6 +525,25 @@ fn a_rename_is_offered() {
 }
 
 #[test]
+fn a_mount_keeps_its_name_in_the_form_in_which_it_was_written() {
+    let with = |name: &str| {
+        let mut desired = project();
+        desired.put_agent("a", "i", &[]);
+        desired.put("MemoryStore/s", &json!({}));
+        desired.put(&format!("MemoryMount/{name}"), &json!({"agent": "a", "memory_store": "s", "mount_path": "/m"}));
+        desired
+    };
+    let keep = |from: &str, to: &str| {
+        let plan = World::of(&with(from)).plan(&with(to));
+        let offer = plan.findings.iter().find(|f| f.code == "plan.moved_offer").unwrap();
+        offer.fix.clone().unwrap()
+    };
+    assert!(keep("a.s", "long").ends_with("write it as the mount of `s` under `memory` of Agent/a"));
+    assert!(keep("long", "a.s").ends_with("write it as a document with `metadata.name: long`"));
+    assert!(keep("long", "longer").ends_with("metadata.name: long"));
+}
+
+#[test]
 fn a_snapshot_without_a_body_that_is_needed() {
     let mut desired = project();
     desired.put_agent("a", "i", &[]);

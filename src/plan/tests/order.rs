@@ -401,15 +401,16 @@ fn places_and_deep_paths() {
 #[test]
 fn capabilities() {
     let mut desired = project();
-    let agent = |policy: &str, skills: serde_json::Value| {
-        json!({"model": "m", "skills": skills, "mcp_servers": [{"name": "crm", "url": "https://crm.example.com"}], "tools": [
+    let agent = |policy: &str, skills: serde_json::Value, path: &str| {
+        let url = format!("https://crm.example.com{path}");
+        json!({"model": "m", "skills": skills, "mcp_servers": [{"name": "crm", "url": url}], "tools": [
             {"type": "mcp_toolset", "mcp_server_name": "crm", "configs": [{"name": "find", "permission_policy": {"type": policy}}]}]})
     };
     let env = |net: serde_json::Value| json!({"config": {"type": "cloud", "networking": net}});
-    desired.put("Agent/a", &agent("always_ask", json!([{"anthropic": "xlsx"}])));
+    desired.put("Agent/a", &agent("always_ask", json!([{"anthropic": "xlsx"}]), "?token=abc"));
     desired.put("Environment/e", &env(json!({"type": "limited", "allowed_hosts": ["a.example.com"]})));
     let world = World::of(&desired);
-    desired.put("Agent/a", &agent("always_allow", json!([{"anthropic": "pdf"}])));
+    desired.put("Agent/a", &agent("always_allow", json!([{"anthropic": "pdf"}]), "/mcp?token=abc"));
     desired.put("Environment/e", &env(json!({"type": "unrestricted"})));
     let plan = world.plan(&desired);
     assert_eq!(plan.actions[0].about.capabilities, ["network loosened: limited → unrestricted"]);
@@ -418,6 +419,8 @@ fn capabilities() {
         "no longer asks before crm/find (always_ask → always_allow)",
         "has the skill pdf",
         "no longer has the skill xlsx",
+        "reaches https://crm.example.com/mcp",
+        "no longer reaches https://crm.example.com",
     ];
     assert_eq!(lines, &want);
 }

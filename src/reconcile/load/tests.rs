@@ -181,6 +181,28 @@ fn texts_of_instructions() {
 }
 
 #[test]
+fn a_text_that_may_be_a_secret_is_not_read() {
+    let agent =
+        "apiVersion: checkfu.com/v1\nkind: Agent\nmetadata: {name: b}\nspec: {model: m, instructions: {file: .env}}\n";
+    let files = Files::new().put(".env", "API_KEY=hunter2\n").put("agent.yaml", agent);
+    let loaded = files.load();
+    let [secret] = &loaded.diagnostics.0[..] else { panic!("{:?}", lines(&loaded.diagnostics)) };
+    assert_eq!((secret.code.code, &*secret.labels[1].at.file), ("bundle.secret_name", "agent.yaml"));
+    assert!(!format!("{:?}", loaded.sources).contains("hunter2"), "nor quoted");
+    let files = files.put(CONFIG_FILE, &format!("{CONFIG}allow_secret_names: [.env]\n"));
+    assert_eq!(files.load().desired.unwrap().resources.len(), 1);
+}
+
+#[test]
+fn a_bad_glob_is_told_where_it_is_written() {
+    let tree = "apiVersion: checkfu.com/v1\nkind: FileTree\nmetadata: {name: t}\nspec:\n  source: {kind: upload, path: docs, include: [a.md, \"{\"]}\n";
+    let files = Files::new().put("docs/a.md", "a").put("t.yaml", tree);
+    assert_eq!(files.codes(), ["bundle.bad_glob t.yaml:5:54"]);
+    let config = format!("{CONFIG}discover: {{skills: [\"s/*\", \"{{\"]}}\n");
+    assert_eq!(Files::new().put(CONFIG_FILE, &config).codes(), ["bundle.bad_glob checkfu.yaml:4:28"]);
+}
+
+#[test]
 fn a_tree_of_one_file_and_an_upload() {
     let tree = |name: &str, source: &str| {
         format!("apiVersion: checkfu.com/v1\nkind: FileTree\nmetadata: {{name: {name}}}\nspec: {{source: {source}}}\n")
@@ -221,4 +243,5 @@ fn lines_of_the_configuration_are_checked() {
     assert_eq!(with("requires: \">=99\"\n"), ["desired.requires checkfu.yaml:4:11"]);
     assert_eq!(with("requires: soon\n"), ["desired.requires_form checkfu.yaml:4:11"]);
     assert_eq!(with("default_target: staging\n"), ["desired.default_target checkfu.yaml:4:17"]);
+    assert_eq!(with("targets: {}\n"), ["desired.default_target checkfu.yaml:4:1"]);
 }

@@ -401,11 +401,10 @@ async fn what_is_live_and_what_was_applied_can_be_read() {
     use crate::reconcile::read;
     let liar = settled().await;
     let c = Context::default();
-    let bots = read::list(&liar, &c, Kind::Agent, Some(&me())).await.unwrap();
-    assert_eq!(bots.len(), 1);
-    let address = Address::new(Kind::Agent, "bot");
-    assert_eq!(read::get(&liar, &c, &me(), &address).await.unwrap().unwrap()["name"], "Bot");
-    assert!(read::get(&liar, &c, &me(), &Address::new(Kind::Agent, "no")).await.unwrap().is_none());
+    let bots = read::summaries(&liar, &c, &me(), Some(Kind::Agent)).await.unwrap();
+    assert_eq!(bots.iter().map(|b| b.name.as_str()).collect::<Vec<_>>(), ["Bot"]);
+    assert!(read::summaries(&liar, &c, &me(), None).await.unwrap().len() > 1);
+    assert!(read::summaries(&liar, &c, &me(), Some(Kind::FileTree)).await.unwrap().is_empty());
     let applies = read::history(&liar, &c, Some(&me()), 10).await.unwrap();
     assert_eq!(applies.len(), 1);
     assert_eq!(read::show(&liar, &c, &applies[0].id).await.unwrap().lines.len(), 3);

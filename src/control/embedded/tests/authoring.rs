@@ -361,3 +361,12 @@ fn the_policy_has_its_own_sequence() {
     assert_eq!(ws.written(&by(A), set(1)).seq, 2);
     assert!(!ws.written(&by(A), set(2)).changed);
 }
+
+#[test]
+fn an_actor_has_a_name_of_bounded_length() {
+    let ws = Ws::new();
+    let named = |bytes: usize| Context { actor: "x".repeat(bytes), ..by("acme/a") };
+    ws.written(&named(256), create(Kind::Agent, agent_body("one"), Some("one")));
+    let refused = ws.refused(&named(257), create(Kind::Agent, agent_body("two"), Some("two")));
+    assert!(refused.kind == crate::control::ErrorKind::Invalid && refused.message.len() < 200, "{refused:?}");
+}

@@ -203,6 +203,14 @@ fn servers(rules: &mut Rules, spec: &Value) {
         {
             let message = format!("`{url}` is no address of an MCP server");
             rules.say(&kind::FORM, child(&at, "url"), message, "write `https://HOST/PATH`");
+        } else if server.get("url").and_then(Value::as_str).is_some_and(has_user) {
+            let message = "the address holds a user or password, which every reader of the plan would see";
+            rules.say(
+                &kind::FORM,
+                child(&at, "url"),
+                message,
+                "write `https://HOST/PATH`; credentials are no part of it",
+            );
         }
         let Some(name) = server.get("name").and_then(Value::as_str) else { continue };
         rules.once(&mut seen, &child(&at, "name"), "MCP server", name);
@@ -212,6 +220,12 @@ fn servers(rules: &mut Rules, spec: &Value) {
             rules.say(&kind::MISSING, at, message, fix);
         }
     }
+}
+
+/// Is there something before an `@` in front of the host?
+fn has_user(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#', '\\']).next().is_some_and(|authority| authority.contains('@'))
 }
 
 fn is_http(url: &str) -> bool {

@@ -156,3 +156,20 @@ fn a_config_is_sent_in_full() {
     let full = json!([{ "name": "bash", "enabled": false, "permission_policy": { "type": "auto" } }]);
     assert_eq!(body["tools"][0]["configs"], full);
 }
+
+#[test]
+fn an_address_of_a_server_holds_no_credentials() {
+    let said = |url: &str| {
+        let spec = json!({"model": "m", "tools": [{"type": "mcp_toolset", "mcp_server_name": "crm"}],
+            "mcp_servers": [{"name": "crm", "url": url}]});
+        (def(Kind::Agent).check)(&spec).into_iter().map(|p| (p.code.code, p.pointer, p.message)).collect::<Vec<_>>()
+    };
+    for url in ["https://crm.example.com/mcp?a=b", "http://localhost:8080", "https://h/users/@me"] {
+        assert!(said(url).is_empty(), "{:?}", said(url));
+    }
+    for url in ["https://jane:hunter2@h/mcp", "https://token@h", "http://:hunter2@h?x#y"] {
+        let [(code, pointer, message)] = &said(url)[..] else { panic!("{url}") };
+        assert_eq!((*code, pointer.as_str()), ("kind.form", "/mcp_servers/0/url"));
+        assert!(!message.contains("hunter2"), "{message}");
+    }
+}
