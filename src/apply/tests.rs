@@ -156,7 +156,6 @@ async fn a_receipt_tells_what_the_plan_holds_and_finds() {
     let mut p = plan(vec![update("a", &[])]);
     let address = p.actions[0].address.clone().unwrap();
     p.held = vec![crate::plan::Held {
-        owned_again: false,
         address: address.clone(),
         field: Some("system".to_owned()),
         applied: None,

@@ -79,7 +79,7 @@ fn revoke(run: &Run, args: &TokenRevoke) -> Ran {
     let place = place(run, &args.db)?;
     let workspace = existing(run, &args.db, &place)?;
     let (tokens, id) = runtime()?.block_on(async {
-        let token = find(all(run, &workspace).await?, &args.token)?;
+        let token = find(&all(run, &workspace).await?, &args.token)?;
         ask(run, &workspace, "revoke the token", Request::TokenRevoke(GetId { id: token.id.clone() })).await?;
         Ok::<_, Failure>((all(run, &workspace).await?, token.id))
     })?;
@@ -98,7 +98,7 @@ fn show(run: &Run, tokens: Vec<TokenInfo>) {
 }
 
 /// The token of an id, else the valid one of a name: names are given again once a token has ended.
-fn find(tokens: Vec<TokenInfo>, wanted: &str) -> Result<TokenInfo, Failure> {
+fn find(tokens: &[TokenInfo], wanted: &str) -> Result<TokenInfo, Failure> {
     let is = |t: &&TokenInfo| t.id == wanted;
     let named = |t: &&TokenInfo| t.name == wanted && t.revoked_at.is_none();
     let found = tokens.iter().find(is).or_else(|| tokens.iter().find(named));
@@ -208,7 +208,7 @@ mod tests {
         let token = sample::token();
         let old = TokenInfo { id: "tok_0".to_owned(), revoked_at: Some(token.created_at.clone()), ..token.clone() };
         let all = vec![old, token];
-        let of = |wanted: &str| find(all.clone(), wanted).map(|t| t.id).ok();
+        let of = |wanted: &str| find(&all, wanted).map(|t| t.id).ok();
         assert_eq!(of("tok_0").as_deref(), Some("tok_0"));
         assert_eq!(of("ci").as_deref(), Some("tok_1"));
         assert_eq!(of("other"), None);

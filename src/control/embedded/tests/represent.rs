@@ -53,8 +53,8 @@ fn what_is_not_a_resource_is_shown_as_what_it_is() {
     assert_eq!(shown(&ws, anyone(), delete).1, json!({"id": made.id, "type": "memory_deleted"}));
     let nothing = WriteContents {
         id: store.clone(),
-        expect: Default::default(),
-        puts: Default::default(),
+        expect: std::collections::BTreeMap::default(),
+        puts: std::collections::BTreeMap::default(),
         deletes: vec![],
         applied: None,
     };

@@ -8,19 +8,19 @@ use super::samples::Made;
 use crate::control::http::{Body, decode_response, encode_response};
 use crate::model::op::{ActorKind, Request, Response};
 
-fn comes_back(request: &Request, response: Response) {
+fn comes_back(request: &Request, response: &Response) {
     let body = encode_response(request.operation(), response.clone());
     let body = match body {
         Body::Json(value) => Body::Json(serde_json::from_slice(value.to_string().as_bytes()).unwrap()),
         other => other,
     };
-    assert_eq!(decode_response(request, body).unwrap(), response, "{}", request.name());
+    assert_eq!(decode_response(request, body).unwrap(), *response, "{}", request.name());
 }
 
 fn each(made: &Made) {
     for request in made.requests() {
         for response in made.responses(&request) {
-            comes_back(&request, response);
+            comes_back(&request, &response);
         }
     }
 }

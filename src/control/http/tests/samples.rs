@@ -39,7 +39,7 @@ impl Made {
         Digest::of(self.text.as_bytes())
     }
 
-    fn address(&self) -> Address {
+    fn address() -> Address {
         Address::new(Kind::Agent, "support")
     }
 
@@ -57,7 +57,7 @@ impl Made {
     }
 
     fn claim(&self) -> ClaimOf {
-        ClaimOf { address: self.address(), applied: self.applied(), protected: self.all }
+        ClaimOf { address: Self::address(), applied: self.applied(), protected: self.all }
     }
 
     fn entries(&self) -> Vec<Entry> {
@@ -242,7 +242,7 @@ impl Made {
         let (page, limit) = self.page();
         let ids = || IdList { ids: vec![self.text.clone(), self.id.clone()], me: self.opt(owner()) };
         let want = Want { key: self.text.clone(), content: self.opt(self.digest()), number: self.opt(2) };
-        let (to, address) = (owner(), self.address());
+        let (to, address) = (owner(), Self::address());
         vec![
             Request::Owner(OwnerOf { owner: owner() }),
             Request::Summaries(Summaries {
@@ -273,7 +273,7 @@ impl Made {
                 plan_digest: self.digest(),
                 owner: self.owner.clone(),
                 source: self.source(),
-                addresses: vec![self.address()],
+                addresses: vec![Self::address()],
             }),
             Request::ApplyEnd(ApplyEnd {
                 id: self.id.clone(),
@@ -341,7 +341,7 @@ impl Made {
             id: self.id.clone(),
             kind: Kind::Skill,
             owner: self.opt(self.owner.clone()),
-            address: self.opt(self.address()),
+            address: self.opt(Self::address()),
             name: self.text.clone(),
             version: 3,
             seq: 1,
@@ -381,12 +381,12 @@ impl Made {
         Loaded {
             bodies: vec![body],
             refs: Refs {
-                resources: BTreeMap::from([(self.id.clone(), (self.owner.clone(), self.address()))]),
+                resources: BTreeMap::from([(self.id.clone(), (self.owner.clone(), Self::address()))]),
                 contents: BTreeMap::from([(self.text.clone(), self.digest())]),
                 me: self.opt(self.owner.clone()),
-                superseded: BTreeMap::from([(self.text.clone(), (self.owner.clone(), self.address()))]),
+                superseded: BTreeMap::from([(self.text.clone(), (self.owner.clone(), Self::address()))]),
             },
-            retired: BTreeMap::from([(self.address(), self.id.clone())]),
+            retired: BTreeMap::from([(Self::address(), self.id.clone())]),
         }
     }
 
@@ -414,10 +414,10 @@ impl Made {
             count: 2,
             policy: self.opt(self.policy()),
             source: self.opt(self.source()),
-            undone: BTreeMap::from([(self.address(), self.digest())]),
+            undone: BTreeMap::from([(Self::address(), self.digest())]),
             seq: 4,
             open_apply: self.opt(self.text.clone()),
-            beside: BTreeMap::from([(self.address(), Beside { count: 3, newest: vec![self.memory()] })]),
+            beside: BTreeMap::from([(Self::address(), Beside { count: 3, newest: vec![self.memory()] })]),
         }
     }
 
@@ -435,12 +435,12 @@ impl Made {
             fields: vec![self.text.clone()],
             version: self.opt(2),
             from_version: self.opt(1),
-            address: self.opt(self.address()),
+            address: self.opt(Self::address()),
             made: self.opt(self.text.clone()),
             before: self.opt(self.digest()),
             after: self.opt(self.digest()),
             to_owner: self.opt(self.owner.clone()),
-            to_address: self.opt(self.address()),
+            to_address: self.opt(Self::address()),
         }
     }
 
@@ -487,7 +487,7 @@ impl Made {
                 id: self.text.clone(),
                 kind: Kind::Agent,
                 owner: self.opt(self.owner.clone()),
-                address: self.opt(self.address()),
+                address: self.opt(Self::address()),
                 name: self.text.clone(),
                 follows: self.all,
             }])],
