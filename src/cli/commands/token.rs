@@ -79,7 +79,7 @@ fn revoke(run: &Run, args: &TokenRevoke) -> Ran {
     let place = place(run, &args.db)?;
     let workspace = existing(run, &args.db, &place)?;
     let (tokens, id) = runtime()?.block_on(async {
-        let token = find(all(run, &workspace).await?, &args.token)?;
+        let token = find(&all(run, &workspace).await?, &args.token)?;
         ask(run, &workspace, "revoke the token", Request::TokenRevoke(GetId { id: token.id.clone() })).await?;
         Ok::<_, Failure>((all(run, &workspace).await?, token.id))
     })?;
@@ -98,7 +98,7 @@ fn show(run: &Run, tokens: Vec<TokenInfo>) {
 }
 
 /// The token of an id, else the valid one of a name: names are given again once a token has ended.
-fn find(tokens: Vec<TokenInfo>, wanted: &str) -> Result<TokenInfo, Failure> {
+fn find(tokens: &[TokenInfo], wanted: &str) -> Result<TokenInfo, Failure> {
     let is = |t: &&TokenInfo| t.id == wanted;
     let named = |t: &&TokenInfo| t.name == wanted && t.revoked_at.is_none();
     let found = tokens.iter().find(is).or_else(|| tokens.iter().find(named));
