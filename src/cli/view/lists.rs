@@ -121,21 +121,6 @@ mod tests {
 
     const EVIL: &str = "a|b <img> [x](http://y) @team `z` \\| \u{202e}\n# c";
 
-    fn resource(at: &str, protected: bool) -> ResourceDoc {
-        ResourceDoc {
-            address: at.parse().unwrap(),
-            kind: crate::model::Kind::Agent,
-            id: "agent_1".to_owned(),
-            name: "Support\nBot".to_owned(),
-            version: 3,
-            state: "applied",
-            protected,
-            content: None,
-            content_version: None,
-            spec: None,
-        }
-    }
-
     /// Every line of a table has as many bars that divide as the first.
     #[track_caller]
     fn is_table(text: &str) {
@@ -156,15 +141,15 @@ mod tests {
 
     #[test]
     fn resources_are_a_table_that_counts_what_is_left_out() {
-        insta::assert_snapshot!(resources(&[resource("Agent/a", true)]), @r"
+        insta::assert_snapshot!(resources(&[sample::resource("Agent/a", true)]), @r"
         | address | name | version | state | id |
         |---|---|---:|---|---|
         | `Agent/a` | Support\\nBot | 3 | applied, protected | `agent_1` |
         ");
-        let many: Vec<ResourceDoc> = (0..3_000).map(|i| resource(&format!("Agent/a{i}"), false)).collect();
+        let many: Vec<ResourceDoc> = (0..3_000).map(|i| sample::resource(&format!("Agent/a{i}"), false)).collect();
         let text = resources(&many);
         assert!(text.len() <= BUDGET && text.contains(" resources. `checkfu get`"), "{}", text.len());
-        is_table(&resources(&[ResourceDoc { name: EVIL.to_owned(), ..resource("Agent/a", false) }]));
+        is_table(&resources(&[ResourceDoc { name: EVIL.to_owned(), ..sample::resource("Agent/a", false) }]));
     }
 
     #[test]

@@ -251,3 +251,19 @@ pub fn apply() -> crate::model::op::ApplyInfo {
         specs: std::collections::BTreeMap::new(),
     }
 }
+
+/// A resource as lists show it.
+pub(super) fn resource(at: &str, protected: bool) -> crate::cli::view::json::ResourceDoc {
+    crate::cli::view::json::ResourceDoc {
+        address: at.parse().unwrap(),
+        kind: crate::model::Kind::Agent,
+        id: "agent_1".to_owned(),
+        name: "Support\nBot".to_owned(),
+        version: 3,
+        state: "applied",
+        protected,
+        content: None,
+        content_version: None,
+        spec: None,
+    }
+}

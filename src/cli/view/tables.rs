@@ -159,18 +159,7 @@ mod tests {
 
     #[test]
     fn resources_line_up() {
-        let row = |at: &str, protected| ResourceDoc {
-            address: at.parse().unwrap(),
-            kind: crate::model::Kind::Agent,
-            id: "agent_1".to_owned(),
-            name: "Support\nBot".to_owned(),
-            version: 3,
-            state: "applied",
-            protected,
-            content: None,
-            content_version: None,
-            spec: None,
-        };
+        let row = crate::cli::view::sample::resource;
         insta::assert_snapshot!(resources(&[row("Agent/a", false), row("Agent/longer-name", true)]), @r"
     ADDRESS            NAME          VERSION  STATE               ID
     Agent/a            Support\nBot  3        applied             agent_1
