@@ -299,8 +299,8 @@ pub struct TokenCreate {
     /// What it may do
     #[arg(long, value_enum, value_name = "SCOPE")]
     pub scope: ScopeArg,
-    /// An owner that it may act as: acme/support, 'acme/*' or '*'; needed for the scope apply
-    #[arg(long = "owner", value_name = "OWNER", required_if_eq("scope", "apply"))]
+    /// An owner that it may act as: acme/support, 'acme/*' or '*'; needed for the scopes plan and apply
+    #[arg(long = "owner", value_name = "OWNER", required_if_eq_any([("scope", "apply"), ("scope", "plan")]))]
     pub owners: Vec<String>,
     /// Its holder is an agent's session
     #[arg(long)]

@@ -38,7 +38,7 @@ pub struct Config {
     /// What the plan refuses and holds.
     #[serde(default)]
     pub policy: Policy,
-    /// Addresses that changed.
+    /// Addresses that changed. Checked, but not carried out yet: plan says so.
     #[serde(default)]
     #[schemars(with = "Option<Vec<Moved>>")]
     pub moved: Vec<Moved>,
@@ -46,11 +46,11 @@ pub struct Config {
     #[serde(default)]
     #[schemars(with = "Option<Vec<Removed>>")]
     pub removed: Vec<Removed>,
-    /// Unowned live resources that this project takes.
+    /// Unowned live resources that this project takes. Checked, but not carried out yet: plan says so.
     #[serde(default)]
     #[schemars(with = "Option<Vec<Adopt>>")]
     pub adopt: Vec<Adopt>,
-    /// Decisions about conflicts.
+    /// Decisions about conflicts. Checked, but not carried out yet: plan says so.
     #[serde(default)]
     #[schemars(with = "Option<Vec<Accept>>")]
     pub accept: Vec<Accept>,
@@ -215,11 +215,11 @@ pub struct Moved {
 pub struct Removed {
     /// An address; the name may hold globs.
     pub address: String,
-    /// Leave it live for this owner to take.
+    /// Leave it live for this owner to take. Checked, but not carried out yet: plan says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Owner")]
     pub to: Option<Owner>,
-    /// Leave it live and own it no more. Default false.
+    /// Leave it live and own it no more. Default false. Checked, but not carried out yet: plan says so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep: bool,
 }

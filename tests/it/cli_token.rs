@@ -34,7 +34,7 @@ fn a_secret_is_printed_once_and_kept_nowhere() {
     let revoked = s.run(&["token", "revoke", "ci", "--db", "w.db", "--json"]).code(0).json();
     let id = revoked["tokens"][0]["id"].as_str().unwrap();
     assert!(revoked["tokens"][0]["revoked_at"].is_string(), "{revoked}");
-    create(&s, &["ci", "--scope", "plan"]);
+    create(&s, &["ci", "--scope", "plan", "--owner", "acme/*"]);
     // The id is the old one's, the name the new one's.
     s.run(&["token", "revoke", id, "--db", "w.db"]).code(0);
     let tokens = s.run(&["token", "list", "--db", "w.db", "--json"]).code(0).json();
