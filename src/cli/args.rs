@@ -294,8 +294,8 @@ pub struct TokenDb {
 /// `token create`
 #[derive(Debug, Args)]
 pub struct TokenCreate {
-    /// What the audit calls its holder, 1 to 64 characters
-    pub name: String,
+    /// What the audit calls its holder, 1 to 64 characters [default: its scope and owners]
+    pub name: Option<String>,
     /// What it may do
     #[arg(long, value_enum, value_name = "SCOPE")]
     pub scope: ScopeArg,

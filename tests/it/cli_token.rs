@@ -29,6 +29,8 @@ fn a_secret_is_printed_once_and_kept_nowhere() {
             assert!(!bytes.windows(secret.len()).any(|w| w == secret.as_bytes()), "{name} holds the secret");
         }
     }
+    let unnamed = s.run(&["token", "create", "--db", "w.db", "--scope", "apply", "--owner", "acme/*"]).code(0);
+    assert!(unnamed.err.contains("apply acme/*") && unnamed.out.starts_with("cfu_"), "{unnamed:?}");
     let taken = s.run(&["token", "create", "ci", "--db", "w.db", "--scope", "read"]).code(4);
     assert!(taken.err.contains("validation.conflict") && taken.out.is_empty(), "{taken:?}");
     let revoked = s.run(&["token", "revoke", "ci", "--db", "w.db", "--json"]).code(0).json();

@@ -1,5 +1,6 @@
 //! `token`: who may use a workspace that is served.
 
+use clap::ValueEnum as _;
 use jiff::tz::Offset;
 use jiff::{Span, Timestamp, ToSpan, civil};
 use tokio::sync::watch;
@@ -37,7 +38,7 @@ fn create(run: &Run, args: TokenCreate) -> Ran {
         run.printer.talk(&format!("There is no workspace at {} yet: it is made.", place.written));
     }
     let request = Request::TokenCreate(crate::model::op::TokenCreate {
-        name: args.name,
+        name: args.name.unwrap_or_else(|| default_name(args.scope, &args.owners)),
         scope: scope(args.scope),
         owners: args.owners,
         actor_kind: if args.session { ActorKind::Session } else { ActorKind::Api },
@@ -95,6 +96,12 @@ fn show(run: &Run, tokens: Vec<TokenInfo>) {
         Format::Human => run.printer.data(&tables::tokens(&tokens, now)),
         Format::Markdown => run.printer.raw(&lists::tokens(&tokens, now)),
     }
+}
+
+/// `apply acme/* beta/x`: what it may do, as whom.
+fn default_name(scope: ScopeArg, owners: &[String]) -> String {
+    let scope = scope.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+    std::iter::once(&scope).chain(owners).map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 /// The token of an id, else the valid one of a name: names are given again once a token has ended.
