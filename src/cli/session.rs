@@ -6,12 +6,12 @@ use crate::cli::failure::Failure;
 use crate::cli::files::{find_project, scope_argument};
 use crate::cli::target::{Place, Workspace, choose};
 use crate::cli::view::diagnostics::{self, Options as Shown};
-use crate::diag::{Severity, codes};
+use crate::diag::{Diagnostic, Severity, codes};
 use crate::model::config::{Allowance, Config};
 use crate::model::op::Context;
 use crate::plan::{self, Plan, Scope};
 use crate::reconcile::Desired;
-use crate::reconcile::load::{LoadOptions, Loaded, Profile, load};
+use crate::reconcile::load::{CONFIG_FILE, LoadOptions, Loaded, Profile, load};
 
 /// A project that loaded without an error, and the workspace it is about.
 pub struct Session {
@@ -36,6 +36,12 @@ pub fn load_project(run: &Run, profile: Option<Profile>) -> Result<(std::path::P
     let dir = find_project(&run.cwd)?;
     let options = LoadOptions { profile, today: today() };
     let loaded = load(&dir, &options).map_err(|e| Failure::many(e.diagnostics, e.sources))?;
+    // Nothing is done, nor read, by a configuration that may mean something else.
+    let of_config = |d: &Diagnostic| d.labels.first().is_some_and(|l| *l.at.file == *CONFIG_FILE);
+    let misspelt = |d: &Diagnostic| d.code.code == codes::manifest::UNKNOWN_KEY.code && of_config(d);
+    if loaded.diagnostics.0.iter().any(misspelt) {
+        return Err(Failure::many(loaded.diagnostics, loaded.sources));
+    }
     Ok((dir, loaded))
 }
 

@@ -98,8 +98,14 @@ fn read(index: &LineIndex, root: &Node, found: &mut Diagnostics) -> Option<Confi
         let d = Diagnostic::new(&code::API_VERSION, message).fix(format!("apiVersion: {API_VERSION}"));
         found.push(checked.at(d, "/apiVersion", false));
     }
+    // Without the keys that nobody knows there is still a configuration, and all else is read and told as well.
+    let mut known = checked.json.clone();
+    for finding in findings.iter().filter(|f| f.code.code == code::UNKNOWN_KEY.code) {
+        let holder = known.pointer_mut(&finding.pointer).and_then(serde_json::Value::as_object_mut);
+        holder.zip(finding.key.as_ref()).map(|(map, key)| map.remove(key));
+    }
     checked.report(findings, Vec::new(), "", found);
-    match serde_path_to_error::deserialize::<_, Config>(&checked.json) {
+    match serde_path_to_error::deserialize::<_, Config>(&known) {
         Ok(config) => {
             let mut places = BTreeMap::new();
             collect(root, "", &mut places);

@@ -215,6 +215,8 @@ fn configuration() {
         Vec::<String>::new()
     );
     assert_eq!(bad("authoring_owner: a\nroot:\n"), ["manifest.null 4:1"]);
+    let (misspelt, found) = read(&format!("{head}authoring_owner: a\npolcy: {{}}\npolicy: {{max_retir: 3}}\n"));
+    assert_eq!((found.len(), misspelt.is_some()), (2, true), "{found:?}");
     assert_eq!(bad(&format!("authoring_owner: a\n---\n{head}authoring_owner: b\n")), ["manifest.config_twice 6:7"]);
     assert_eq!(
         read("").1,

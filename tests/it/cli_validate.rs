@@ -97,3 +97,17 @@ fn a_project_without_a_mistake_says_what_it_holds() {
     let json = s.run(&["validate", "--json"]).code(0).json();
     assert_eq!((&json["ok"], &json["resources"]["Agent"]), (&true.into(), &3.into()));
 }
+
+#[test]
+fn a_misspelt_key_of_the_configuration_hides_nothing_else() {
+    let s = mistaken();
+    s.write("checkfu.yaml", &format!("{}polcy: {{}}\n", config("acme/ten")));
+    let ran = s.run(&["validate"]).code(1);
+    let told = ran.out + &ran.err;
+    for (code, place) in MISTAKES {
+        assert!(told.contains(code) && told.contains(place), "{code} {place}: {told}");
+    }
+    assert!(told.contains("polcy"), "{told}");
+    // A configuration that may mean something else is not acted on.
+    assert!(s.run(&["get"]).code(1).err.contains("polcy"));
+}
