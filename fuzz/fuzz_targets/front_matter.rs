@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|text: &str| {
     let index = LineIndex::new("agents/fuzz.md", text);
     for form in [Form::AgentMarkdown, Form::Skill] {
-        let (_, diagnostics) = parse(form, &index);
-        in_text(text, &diagnostics);
+        let parsed = parse(form, &index);
+        in_text(text, &parsed.found);
     }
 });
