@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::model::kinds::{self, Applied, Ids, MissingId, Retire};
 use crate::model::op::{
-    Authoring, ClaimOf, ContentOf, Create, Expect, Protect, Publish, Record, Request, RetireOf, SetPolicy, Update,
-    WriteContents, Written,
+    Authoring, Claim, ClaimOf, ContentOf, Create, Expect, HandOver, Protect, Publish, Record, Request, RetireOf,
+    SetPolicy, Transfer, Update, WriteContents, Written,
 };
 use crate::model::{Address, Digest, Kind, Owner};
 use crate::plan::{Action, Content, Precondition, Step};
@@ -130,15 +130,15 @@ impl Known {
 /// Makes the request of an action.
 pub(crate) fn prepare(action: &Action, known: &Known, scope: &KeyScope<'_>) -> Result<Prepared, StepError> {
     let (request, sent) = match (&action.step, &action.address) {
-        (Step::Policy { policy }, _) => {
+        (Step::Policy { policy, undone }, _) => {
             let Precondition::OwnerSeq { seq } = &action.precondition else {
                 return Err(StepError::Unfit("precondition"));
             };
-            let r = SetPolicy { owner: scope.owner.clone(), seq: *seq, policy: policy.clone() };
+            let r = SetPolicy { owner: scope.owner.clone(), seq: *seq, policy: policy.clone(), undone: undone.clone() };
             let sent = value(&r);
             (Request::SetPolicy(r), sent)
         }
-        (step, Some(address)) => on_resource(step, address, &action.precondition, known)?,
+        (step, Some(address)) => on_resource(step, address, &action.precondition, (known, scope.owner))?,
         (_, None) => return Err(StepError::Unfit("address")),
     };
     let key = scope.key(action.address.as_ref(), &action.operation, &sent);
@@ -147,7 +147,12 @@ pub(crate) fn prepare(action: &Action, known: &Known, scope: &KeyScope<'_>) -> R
 
 type Parts = (Request, Value);
 
-fn on_resource(step: &Step, address: &Address, precondition: &Precondition, known: &Known) -> Result<Parts, StepError> {
+fn on_resource(
+    step: &Step,
+    address: &Address,
+    precondition: &Precondition,
+    (known, me): (&Known, &Owner),
+) -> Result<Parts, StepError> {
     let kind = address.kind;
     let at = |id: &str| -> Result<Expect, StepError> {
         Ok(Expect { id: id.to_owned(), version: Some(known.version(precondition)?) })
@@ -210,7 +215,44 @@ fn on_resource(step: &Step, address: &Address, precondition: &Precondition, know
             let sent = value(&r);
             (Request::Record(r), sent)
         }
+        Step::Claim { .. } | Step::Transfer { .. } | Step::Release { .. } | Step::HandOver { .. } => {
+            ownership(step, address, precondition, (known, me))?
+        }
         Step::Policy { .. } => return Err(StepError::Unfit("address")),
+    })
+}
+
+/// What changes nothing but who owns a resource, and where.
+fn ownership(
+    step: &Step,
+    address: &Address,
+    precondition: &Precondition,
+    (known, me): (&Known, &Owner),
+) -> Result<Parts, StepError> {
+    let address = address.clone();
+    Ok(match step {
+        Step::Claim { id, spec, unowned, protected } => {
+            let claim = ClaimOf { address, applied: applied(spec, unowned), protected: *protected };
+            let r = Claim { at: known.authoring(id, precondition)?, claim };
+            let sent = value(&r);
+            (Request::Claim(r), sent)
+        }
+        Step::Transfer { id, from } => {
+            let r = Transfer { at: known.authoring(id, precondition)?, from: from.clone(), to: me.clone(), address };
+            let sent = value(&r);
+            (Request::Transfer(r), sent)
+        }
+        Step::Release { id } => {
+            let r = known.authoring(id, precondition)?;
+            let sent = value(&r);
+            (Request::Release(r), sent)
+        }
+        Step::HandOver { id, to } => {
+            let r = HandOver { at: known.authoring(id, precondition)?, to: to.clone(), address };
+            let sent = value(&r);
+            (Request::HandOver(r), sent)
+        }
+        _ => return Err(StepError::Unfit("payload")),
     })
 }
 

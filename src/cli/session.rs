@@ -94,6 +94,7 @@ impl Session {
             revert_all: wish.what.revert_all,
             today: today(),
             destroy: wish.destroy,
+            rollback: false,
             origin: self.place.origin(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             source_relation: plan::SourceRelation::default(),

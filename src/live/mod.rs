@@ -36,7 +36,10 @@ pub struct Live {
     /// Answers for symbolic references that this project does not declare, and for workspace numbers, by key
     /// (`acme/legal:Skill/tone`, an id) or `KEY#NUMBER`.
     pub resolved: BTreeMap<String, Resolved>,
-    /// Who of other owners refers to what may be retired, by live id.
+    /// Resources that are not this owner's and that planning asked about, by live id: named by `adopt:`, offered to
+    /// this owner, at a wanted address under another owner, or once at an address of this owner and live on elsewhere.
+    pub elsewhere: BTreeMap<String, LiveResource>,
+    /// Who of other owners refers to what may be retired, or gets a new version, by live id.
     pub referrers: BTreeMap<String, Vec<Referrer>>,
     /// Which wanted blobs the workspace holds already.
     pub held_blobs: BTreeSet<Digest>,
@@ -58,6 +61,8 @@ pub struct OwnerRecord {
     pub policy: Option<Policy>,
     /// Source of the last Apply.
     pub source: Option<Source>,
+    /// What a rollback undid: the desired digest that must not come back, `None` where nothing was desired.
+    pub undone: BTreeMap<Address, Option<Digest>>,
     /// Raised by every change.
     pub seq: u64,
 }

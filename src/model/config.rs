@@ -236,6 +236,10 @@ pub struct Adopt {
     pub target: Option<String>,
     /// Its live id.
     pub id: String,
+    /// The owner that loses it: this makes it a take-over. Default: nobody owns it, or its owner handed it over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Owner")]
+    pub from: Option<Owner>,
 }
 
 /// `accept:` — a decision about a conflict.

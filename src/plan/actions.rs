@@ -269,6 +269,8 @@ impl Building<'_> {
         let mut seen: Vec<FollowerOf> = users
             .map(|(user, r)| FollowerOf {
                 address: self.agent_of(user).clone(),
+                owner: None,
+                unowned: false,
                 latest: r.selector == Selector::Latest,
             })
             .collect();

@@ -71,6 +71,8 @@ pub struct Options {
     pub today: jiff::civil::Date,
     /// Plan the empty set: retire all that this owner has.
     pub destroy: bool,
+    /// `desired` is what an earlier Apply recorded: what it undoes is noted, so that it does not come back by itself.
+    pub rollback: bool,
     /// Which workspace.
     pub origin: Origin,
     /// Version of the tool, as in `0.1.0`.

@@ -43,7 +43,7 @@ pub(super) fn policy_action(desired: &Desired, live: &Live, options: &Options, o
         address: None,
         verb: Verb::Policy,
         operation: "authoring.policy".to_owned(),
-        step: Step::Policy { policy: desired.policy.clone() },
+        step: Step::Policy { policy: desired.policy.clone(), undone: None },
         precondition: Precondition::OwnerSeq { seq: record.map_or(0, |r| r.seq) },
         depends_on: Vec::new(),
         digest: Digest::from_bytes([0; 32]),

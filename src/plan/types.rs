@@ -249,10 +249,45 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unowned: Vec<String>,
     },
-    /// Sets the policy in force.
+    /// Takes an unowned resource.
+    Claim {
+        /// Live id.
+        id: String,
+        /// The canonical form that is recorded as applied: what is live, so that what differs is another action.
+        spec: Arc<Value>,
+        /// Fields not owned.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unowned: Vec<String>,
+        /// Protected from the start.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        protected: bool,
+    },
+    /// Gives a resource this owner and the action's address: from another owner, or, for a rename, from this one.
+    Transfer {
+        /// Live id.
+        id: String,
+        /// The present owner, checked.
+        from: Owner,
+    },
+    /// Gives ownership up; the resource stays.
+    Release {
+        /// Live id.
+        id: String,
+    },
+    /// Offers it to another owner, at the same address.
+    HandOver {
+        /// Live id.
+        id: String,
+        /// Who may take it.
+        to: Owner,
+    },
+    /// Sets the policy in force, and what a rollback undid.
     Policy {
         /// To what.
         policy: Policy,
+        /// All that was undone and must not come back by itself; `None` leaves it as it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undone: Option<BTreeMap<Address, Option<Digest>>>,
     },
 }
 
@@ -365,8 +400,14 @@ pub struct About {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FollowerOf {
-    /// The user.
+    /// The user; of another owner its address there. Of a resource that nobody owns kind and live id.
     pub address: Address,
+    /// Its owner, where that is not the plan's; see `unowned` too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
+    /// Nobody owns it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unowned: bool,
     /// By `latest`.
     pub latest: bool,
 }

@@ -66,9 +66,14 @@ fn touched<'a>(plan: &'a Plan, lines: &'a [ReceiptLine]) -> BTreeMap<&'a Address
             | Step::Update { spec, .. }
             | Step::Publish { spec, .. }
             | Step::WriteContents { spec, .. }
-            | Step::Record { spec, .. } => at.spec = Some(spec),
+            | Step::Record { spec, .. }
+            | Step::Claim { spec, .. } => at.spec = Some(spec),
             Step::Retire { id } => at.retired.push(id),
-            Step::Protect { .. } | Step::Policy { .. } => {}
+            Step::Protect { .. }
+            | Step::Transfer { .. }
+            | Step::Release { .. }
+            | Step::HandOver { .. }
+            | Step::Policy { .. } => {}
         }
     }
     all

@@ -114,8 +114,8 @@ fn workspace(owner: &OwnerState) -> Workspace {
 
 /// The owner's record; one that was never changed is none.
 fn record(owner: OwnerState) -> Option<OwnerRecord> {
-    let none = owner.seq == 0 && owner.policy.is_none() && owner.source.is_none();
-    (!none).then_some(OwnerRecord { policy: owner.policy, source: owner.source, seq: owner.seq })
+    let none = owner.seq == 0 && owner.policy.is_none() && owner.source.is_none() && owner.undone.is_empty();
+    (!none).then_some(OwnerRecord { policy: owner.policy, source: owner.source, undone: owner.undone, seq: owner.seq })
 }
 
 fn is_equal(wanted: &Wanted, live: Option<&LiveResource>) -> bool {

@@ -164,6 +164,7 @@ fn summary(address: &str, digest: Option<Digest>) -> Summary {
         live_digest: digest,
         applied_digest: digest,
         superseded: false,
+        offered: None,
         gone: None,
         content: None,
         content_version: None,

@@ -17,8 +17,8 @@ pub(crate) struct Record {
     pub(crate) policy: Option<Policy>,
     /// Where the last Apply that changed something came from.
     pub(crate) source: Option<Source>,
-    /// Digests undone by a rollback.
-    pub(crate) undone: BTreeMap<Address, Digest>,
+    /// What a rollback undid: the desired digest, `None` where nothing was desired.
+    pub(crate) undone: BTreeMap<Address, Option<Digest>>,
     /// Raised by every change of the policy.
     pub(crate) seq: u64,
     /// The owner digest, kept until anything of it changes.
@@ -33,7 +33,7 @@ pub(crate) fn get(conn: &Conn, owner: &Owner) -> Result<Option<Record>> {
         Ok(Record {
             policy: r.get::<_, Option<Json<Policy>>>(0)?.map(|j| j.0),
             source: r.get::<_, Option<Json<Source>>>(1)?.map(|j| j.0),
-            undone: r.get::<_, Json<BTreeMap<Address, Digest>>>(2)?.0,
+            undone: r.get::<_, Json<BTreeMap<Address, Option<Digest>>>>(2)?.0,
             seq: r.get(3)?,
             digest: r.get(4)?,
         })

@@ -98,7 +98,7 @@ fn others() -> Vec<Request> {
         Request::Transfer(op::Transfer { at: authoring(), from: owner(), to: owner(), address }),
         Request::Protect(op::Protect { at: authoring(), protected: true }),
         Request::Record(op::Record { at: authoring(), applied: Applied::default() }),
-        Request::SetPolicy(op::SetPolicy { owner: owner(), seq: 0, policy: Policy::default() }),
+        Request::SetPolicy(op::SetPolicy { owner: owner(), seq: 0, policy: Policy::default(), undone: None }),
         Request::ApplyBegin(op::ApplyBegin {
             plan_digest: digest,
             owner: owner(),

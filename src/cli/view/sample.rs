@@ -113,8 +113,8 @@ pub fn plan() -> Plan {
         files: vec![file("SKILL.md", FileVerb::Modify, 1_240), file("notes.md", FileVerb::Add, 300)],
         upload_bytes: Some(1_540),
         followers: vec![
-            FollowerOf { address: address("Agent/faq"), latest: true },
-            FollowerOf { address: address("Agent/support"), latest: false },
+            FollowerOf { address: address("Agent/faq"), owner: None, unowned: false, latest: true },
+            FollowerOf { address: address("Agent/support"), owner: None, unowned: false, latest: false },
         ],
         live_at_once: 1,
         ..about("skills/triage/SKILL.md:1:1")

@@ -120,7 +120,7 @@ pub(super) fn record(tx: &Tx<'_>, request: &Record) -> Result<Effect> {
 
 /// Sets the owner's policy in force.
 pub(super) fn set_policy(tx: &Tx<'_>, request: &SetPolicy) -> Result<Effect> {
-    let SetPolicy { owner, seq, policy } = request;
+    let SetPolicy { owner, seq, policy, undone } = request;
     if tx.context.owner.as_ref() != Some(owner) && !tx.context.admin {
         return Err(owner_required(format!("the policy of {owner} is set by {owner}")));
     }
@@ -134,9 +134,13 @@ pub(super) fn set_policy(tx: &Tx<'_>, request: &SetPolicy) -> Result<Effect> {
         ..Stand::default()
     };
     let before = stand(&record);
-    let changed = record.policy.as_ref() != Some(policy);
+    let moved = undone.as_ref().is_some_and(|undone| *undone != record.undone);
+    let changed = moved || record.policy.as_ref() != Some(policy);
     if changed {
         record.policy = Some(Policy::clone(policy));
+        if let Some(undone) = undone {
+            record.undone.clone_from(undone);
+        }
         record.seq += 1;
         owner::put(tx.conn, owner, &record)?;
     }

@@ -154,6 +154,9 @@ pub struct PolicyBody {
     pub seq: u64,
     /// The policy in force from now on.
     pub policy: Policy,
+    /// What a rollback undid, all of it; `null` where the address was not declared. Absent: it stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone: Option<BTreeMap<Address, Option<Digest>>>,
 }
 
 /// Body of `applies.end`.

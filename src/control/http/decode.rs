@@ -224,8 +224,8 @@ fn of_authoring(input: &mut Input<'_>, verb: &str) -> Option<Request> {
         "record" => Request::Record(input.json()?),
         "policy" => {
             let owner = input.path_as("owner");
-            let PolicyBody { seq, policy } = input.json()?;
-            Request::SetPolicy(SetPolicy { owner: owner?, seq, policy })
+            let PolicyBody { seq, policy, undone } = input.json()?;
+            Request::SetPolicy(SetPolicy { owner: owner?, seq, policy, undone })
         }
         _ => return no_row(input),
     })

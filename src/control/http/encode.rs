@@ -213,7 +213,9 @@ fn body_of(request: &Request) -> Body {
         Request::Transfer(r) => json_of(r),
         Request::Protect(r) => json_of(r),
         Request::Record(r) => json_of(r),
-        Request::SetPolicy(r) => json_of(&PolicyBody { seq: r.seq, policy: r.policy.clone() }),
+        Request::SetPolicy(r) => {
+            json_of(&PolicyBody { seq: r.seq, policy: r.policy.clone(), undone: r.undone.clone() })
+        }
         Request::ApplyBegin(r) => json_of(r),
         Request::ApplyEnd(r) => json_of(&EndBody { outcome: r.outcome.clone(), lines: r.lines.clone() }),
         Request::BlobsMissing(r) => json_of(r),

@@ -1,11 +1,13 @@
 //! Requests about who authors what: claim, release, hand-over, transfer, protection, what was applied, policy.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::config::Policy;
 use crate::model::kinds::Applied;
 use crate::model::op::{ClaimOf, Expect};
-use crate::model::{Address, Owner};
+use crate::model::{Address, Digest, Owner};
 
 /// Names a resource and the state of its authoring record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -76,4 +78,6 @@ pub struct SetPolicy {
     pub seq: u64,
     /// To what.
     pub policy: Policy,
+    /// What a rollback undid, all of it; `None` leaves it as it is.
+    pub undone: Option<BTreeMap<Address, Option<Digest>>>,
 }

@@ -140,9 +140,10 @@ pub struct OwnerState {
     pub policy: Option<Policy>,
     /// Where its last Apply came from.
     pub source: Option<Source>,
-    /// Digests undone by a rollback, by address.
+    /// What a rollback undid, by address: the digest of the desired state that it took back, or `null` where the
+    /// address was not declared.
     #[serde(default)]
-    pub undone: BTreeMap<Address, Digest>,
+    pub undone: BTreeMap<Address, Option<Digest>>,
     /// Raised by every change of the record (0 = none yet).
     pub seq: u64,
     /// An Apply of this owner that has begun and not ended, if any.
@@ -200,6 +201,9 @@ pub struct Summary {
     pub applied_digest: Option<Digest>,
     /// Waiting to be retired since another resource took its place.
     pub superseded: bool,
+    /// Its owner handed it over to this one, which has not taken it yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Owner>,
     /// Archived or deleted outside: who, when.
     pub gone: Option<Moved>,
     /// Newest content (skills, trees).

@@ -15,6 +15,9 @@ pub(super) fn live_id(action: &Action) -> Option<&str> {
         Step::Create { replaces, .. } => replaces.as_deref(),
         Step::Publish { id, .. } | Step::WriteContents { id, .. } => id.as_deref(),
         Step::Update { id, .. } | Step::Protect { id, .. } | Step::Retire { id } | Step::Record { id, .. } => Some(id),
+        Step::Claim { id, .. } | Step::Transfer { id, .. } | Step::Release { id } | Step::HandOver { id, .. } => {
+            Some(id)
+        }
         Step::Policy { .. } => None,
     }
 }
@@ -69,6 +72,10 @@ fn verb_fits(action: &Action) -> bool {
             | (Step::Protect { on: false, .. }, Verb::Unprotect)
             | (Step::Retire { .. }, Verb::Retire)
             | (Step::Record { .. }, Verb::Record)
+            | (Step::Claim { .. }, Verb::Adopt)
+            | (Step::Transfer { .. }, Verb::TakeOver | Verb::Rename)
+            | (Step::Release { .. }, Verb::Release)
+            | (Step::HandOver { .. }, Verb::HandOver)
             | (Step::Policy { .. }, Verb::Policy)
     )
 }
@@ -79,7 +86,11 @@ fn condition_fits(action: &Action) -> bool {
     match (&action.step, &action.precondition) {
         (Step::Create { replaces: None, .. }, P::Absent { .. }) => true,
         (Step::Create { replaces: Some(_), .. }, P::Version { .. }) => true,
-        (Step::Update { .. }, P::Version { .. }) => true,
+        (Step::Update { .. }, P::Version { .. } | P::After { .. }) => true,
+        (
+            Step::Claim { .. } | Step::Transfer { .. } | Step::Release { .. } | Step::HandOver { .. },
+            P::Authoring { .. },
+        ) => true,
         (Step::Publish { .. }, P::Version { .. } | P::After { .. }) => true,
         (Step::WriteContents { puts, deletes, .. }, P::Memories { expect }) => {
             let named: BTreeSet<&String> = puts.keys().chain(deletes).collect();
@@ -106,6 +117,10 @@ fn operation(action: &Action, def: &KindDef) -> String {
         }),
         Step::Protect { .. } => "authoring.protect".to_owned(),
         Step::Record { .. } => "authoring.record".to_owned(),
+        Step::Claim { .. } => "authoring.claim".to_owned(),
+        Step::Transfer { .. } => "authoring.transfer".to_owned(),
+        Step::Release { .. } => "authoring.release".to_owned(),
+        Step::HandOver { .. } => "authoring.hand_over".to_owned(),
         Step::Policy { .. } => "authoring.policy".to_owned(),
     }
 }
@@ -126,8 +141,13 @@ fn payload_fits(action: &Action, def: &KindDef) -> bool {
                 && puts.iter().all(|(path, body)| recorded(path) == Some(body.sha256.to_string().as_str()))
                 && deletes.iter().all(|path| recorded(path).is_none())
         }
-        Step::Record { spec, .. } => spec.is_object(),
-        Step::Protect { .. } | Step::Retire { .. } | Step::Policy { .. } => true,
+        Step::Record { spec, .. } | Step::Claim { spec, .. } => spec.is_object(),
+        Step::Protect { .. }
+        | Step::Retire { .. }
+        | Step::Transfer { .. }
+        | Step::Release { .. }
+        | Step::HandOver { .. }
+        | Step::Policy { .. } => true,
     }
 }
 

@@ -81,7 +81,14 @@ fn held(plan: &Plan, problems: &mut Vec<String>) {
             Step::Create { .. } => true,
             Step::Update { fields, .. } => held.iter().flatten().any(|h| fields.iter().any(|f| touches(f, h))),
             Step::Publish { .. } => held.contains(&Some("content")),
-            Step::WriteContents { .. } | Step::Protect { .. } | Step::Record { .. } | Step::Policy { .. } => false,
+            Step::WriteContents { .. }
+            | Step::Protect { .. }
+            | Step::Record { .. }
+            | Step::Claim { .. }
+            | Step::Transfer { .. }
+            | Step::Release { .. }
+            | Step::HandOver { .. }
+            | Step::Policy { .. } => false,
             Step::Retire { .. } => true,
         };
         if overwrites || held.contains(&None) || conflicts.contains(address) {

@@ -250,6 +250,7 @@ fn a_name_that_nobody_owns() {
         live_digest: None,
         applied_digest: None,
         superseded: false,
+        offered: None,
         gone: None,
         content: None,
         content_version: None,
@@ -278,6 +279,7 @@ fn a_unique_name_that_another_owner_has() {
         live_digest: None,
         applied_digest: None,
         superseded: false,
+        offered: None,
         gone: None,
         content: None,
         content_version: None,
@@ -328,7 +330,7 @@ fn sources() {
     let mut desired = skills(1);
     desired.source = source("github.com/acme/support", "c2");
     let mut world = World::new();
-    let at = |s: Source| Some(OwnerRecord { policy: None, source: Some(s), seq: 1 });
+    let at = |s: Source| Some(OwnerRecord { policy: None, source: Some(s), undone: Default::default(), seq: 1 });
     world.live.record = at(source("github.com/acme/support", "c1"));
     let with = |relation: SourceRelation, rules: &[&str]| Options { source_relation: relation, ..allow(rules) };
     assert!(world.plan_with(&desired, &with(SourceRelation::Newer, &[])).findings.is_empty());
@@ -420,6 +422,7 @@ fn what_this_version_cannot_do_is_said() {
         address: address(name),
         target: target.map(Into::into),
         id: id.into(),
+        from: None,
     };
     let id = world.get("Agent/a").summary.id.clone();
     desired.adopt = vec![

@@ -61,6 +61,7 @@ pub(super) fn options() -> Options {
         revert_all: false,
         today: jiff::civil::date(2026, 11, 30),
         destroy: false,
+        rollback: false,
         origin: Origin {
             target: "local".into(),
             kind: "embedded".into(),
@@ -354,10 +355,18 @@ impl World {
                 resource.summary.seq += 1;
                 applied(resource, spec, unowned);
             }
-            Step::Policy { policy } => {
+            Step::Claim { .. } | Step::Transfer { .. } | Step::Release { .. } | Step::HandOver { .. } => {
+                unreachable!("this world has one owner")
+            }
+            Step::Policy { policy, undone } => {
                 let seq = self.live.record.as_ref().map_or(0, |r| r.seq);
                 assert_eq!(action.precondition, Precondition::OwnerSeq { seq });
-                self.live.record = Some(OwnerRecord { policy: Some(policy.clone()), source: None, seq: seq + 1 });
+                self.live.record = Some(OwnerRecord {
+                    policy: Some(policy.clone()),
+                    source: None,
+                    undone: undone.clone().unwrap_or_default(),
+                    seq: seq + 1,
+                });
             }
         }
     }
@@ -476,6 +485,7 @@ fn new_resource(address: &Address, id: &str, spec: &Value, unowned: &[String], p
         live_digest: None,
         applied_digest: None,
         superseded: false,
+        offered: None,
         gone: None,
         content: None,
         content_version: None,

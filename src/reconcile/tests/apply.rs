@@ -106,6 +106,7 @@ fn options() -> Options {
         revert_all: false,
         today: jiff::civil::date(2026, 11, 30),
         destroy: false,
+        rollback: false,
         origin: Origin { target, kind, at, workspace: None, epoch: None },
         tool_version: "0".into(),
         source_relation: SourceRelation::Unknown,

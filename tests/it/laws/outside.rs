@@ -57,6 +57,9 @@ fn live_id(action: &Action) -> Option<String> {
         Step::Update { id, .. } | Step::Protect { id, .. } | Step::Retire { id } | Step::Record { id, .. } => {
             Some(id.clone())
         }
+        Step::Claim { id, .. } | Step::Transfer { id, .. } | Step::Release { id } | Step::HandOver { id, .. } => {
+            Some(id.clone())
+        }
         Step::Policy { .. } => None,
     }
 }

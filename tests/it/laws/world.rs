@@ -129,6 +129,7 @@ pub(super) fn options() -> Options {
         revert_all: false,
         today: jiff::civil::date(2026, 11, 30),
         destroy: false,
+        rollback: false,
         origin: Origin {
             target: "local".into(),
             kind: "embedded".into(),

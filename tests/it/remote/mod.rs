@@ -121,6 +121,7 @@ fn options() -> Options {
         revert_all: false,
         today: jiff::civil::date(2026, 11, 30),
         destroy: false,
+        rollback: false,
         origin: Origin {
             target: "there".into(),
             kind: "checkfu".into(),

@@ -355,7 +355,7 @@ fn the_policy_has_its_own_sequence() {
     ws.track(A);
     assert_eq!(ws.owner(A).seq, 1);
     let policy = crate::model::config::Policy::default();
-    let set = |seq| Request::SetPolicy(SetPolicy { owner: owner(A), seq, policy: policy.clone() });
+    let set = |seq| Request::SetPolicy(SetPolicy { owner: owner(A), seq, policy: policy.clone(), undone: None });
     assert!(ws.refused(&by(A), set(0)).is_stale());
     assert_eq!(ws.refused(&by(B), set(1)).code, "authoring.owner_required");
     assert_eq!(ws.written(&by(A), set(1)).seq, 2);

@@ -173,6 +173,7 @@ fn authoring(w: &mut Walk) {
         owner: owner(A),
         seq: 0,
         policy: crate::model::config::Policy::default(),
+        undone: None,
     }));
     w.send(Request::Owner(OwnerOf { owner: owner(A) }));
     w.send(Request::Summaries(Summaries { owner: Some(owner(A)), kind: None, names: vec![], page: None, limit: None }));

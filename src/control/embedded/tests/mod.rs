@@ -211,7 +211,10 @@ impl Ws {
         use crate::model::config::{OutsideWrites, Policy};
         let policy = Policy { outside_writes: OutsideWrites::Track, ..Policy::default() };
         let seq = self.owner(owner).seq;
-        self.written(&by(owner), Request::SetPolicy(SetPolicy { owner: owner.parse().unwrap(), seq, policy }));
+        self.written(
+            &by(owner),
+            Request::SetPolicy(SetPolicy { owner: owner.parse().unwrap(), seq, policy, undone: None }),
+        );
     }
 }
 

@@ -77,7 +77,7 @@ fn what_is_not_a_resource_is_shown_as_what_it_is() {
     assert_eq!(body, ws.body(Request::FileGet(GetId { id: file.id.clone() })));
     let (_, body) = shown(&ws, anyone(), Request::FileDelete(GetId { id: file.id.clone() }));
     assert_eq!(body, json!({"id": file.id, "type": "file_deleted"}));
-    let policy = SetPolicy { owner: owner(A), seq: 0, policy: crate::model::config::Policy::default() };
+    let policy = SetPolicy { owner: owner(A), seq: 0, policy: crate::model::config::Policy::default(), undone: None };
     let (_, body) = shown(&ws, by(A), Request::SetPolicy(policy));
     assert_eq!((&body["type"], &body["owner"], &body["seq"]), (&json!("owner"), &json!(A), &json!(1)));
     let delete = Request::Delete(RetireOf { kind: Kind::MemoryStore, at: at(&store, 1), memory_version: None });

@@ -261,7 +261,7 @@ impl Made {
             Request::Transfer(Transfer { at: at(), from: owner(), to, address }),
             Request::Protect(Protect { at: at(), protected: self.all }),
             Request::Record(Record { at: at(), applied: self.applied() }),
-            Request::SetPolicy(SetPolicy { owner: owner(), seq: 0, policy: self.policy() }),
+            Request::SetPolicy(SetPolicy { owner: owner(), seq: 0, policy: self.policy(), undone: None }),
         ]
     }
 
@@ -349,6 +349,7 @@ impl Made {
             live_digest: self.opt(self.digest()),
             applied_digest: self.opt(self.digest()),
             superseded: self.all,
+            offered: self.opt(self.owner.clone()),
             gone: self.opt(self.moved()),
             content: self.opt(self.digest()),
             content_version: self.opt(self.text.clone()),
@@ -414,7 +415,7 @@ impl Made {
             count: 2,
             policy: self.opt(self.policy()),
             source: self.opt(self.source()),
-            undone: BTreeMap::from([(Self::address(), self.digest())]),
+            undone: BTreeMap::from([(Self::address(), Some(self.digest()))]),
             seq: 4,
             open_apply: self.opt(self.text.clone()),
             beside: BTreeMap::from([(Self::address(), Beside { count: 3, newest: vec![self.memory()] })]),
