@@ -11,6 +11,7 @@ use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveBody, LiveResource};
 use crate::model::kinds::{self, Change, KindDef, Ref, Selector, Target};
 use crate::model::{Address, Digest, Owner};
+use crate::plan::readdress::{Comes, Placed};
 use crate::plan::scope::Selected;
 use crate::plan::{Effect, Gathered, places};
 
@@ -24,7 +25,10 @@ pub(super) struct Item<'a> {
     /// Of what is owned of `spec`.
     pub(super) digest: Digest,
     pub(super) live: Option<&'a LiveResource>,
-    /// The live form, in which ids of superseded resources read as the address that took their place.
+    /// How it comes to its address, where it is not there yet.
+    pub(super) comes: Option<&'a Comes>,
+    /// The live form, in which ids of superseded resources read as the address that took their place, and whatever
+    /// changes its address or owner as it will.
     pub(super) live_spec: Option<Cow<'a, Value>>,
     /// Fields that point at a superseded resource, and its id.
     pub(super) stale: Vec<(&'static str, String)>,
@@ -70,11 +74,12 @@ fn owned_digest(wanted: &Wanted, spec: &Arc<Value>) -> Digest {
 /// All wanted resources, with their live ones.
 pub(super) fn items<'a>(
     (all, me): (&'a BTreeMap<Address, Wanted>, &Owner),
-    live: &'a Live,
+    placed: &'a Placed<'_>,
     scope: &Selected,
     out: &mut Gathered,
 ) -> Vec<Item<'a>> {
-    let old = Old::new(live, me);
+    let live: &Live = &placed.live;
+    let old = Old::new(placed, me);
     all.values()
         .map(|wanted| {
             let def = kinds::def(wanted.address.kind);
@@ -85,10 +90,11 @@ pub(super) fn items<'a>(
                 refs: Cow::Borrowed(&wanted.refs),
                 digest: Digest::from_bytes([0; 32]),
                 live: live.resources.get(&wanted.address),
+                comes: placed.comes.get(&wanted.address),
                 live_spec: None,
                 stale: Vec::new(),
                 since: live.retired.get(&wanted.address),
-                broken: false,
+                broken: placed.barred.contains(&wanted.address),
             };
             if scope.holds(&wanted.address) {
                 out.notes.ignored += super::count(wanted.unowned.len());
@@ -208,13 +214,15 @@ fn pin(spec: &mut Value, r: &Ref, number: u64, content: &Digest) {
     }
 }
 
-/// Ids that an address had before: of superseded resources, another owner's too, and of those that another retired.
+/// Ids that an address had before: of superseded resources, another owner's too, and of those that another retired;
+/// and what changes its address or owner in this plan.
 struct Old<'a> {
     targets: BTreeMap<&'a str, (Target, bool)>,
 }
 
 impl<'a> Old<'a> {
-    fn new(live: &'a Live, me: &Owner) -> Self {
+    fn new(placed: &'a Placed<'_>, me: &Owner) -> Self {
+        let live: &Live = &placed.live;
         let successors = live.successors.iter();
         let mut targets: BTreeMap<&'a str, (Target, bool)> = successors
             .map(|(id, (owner, address))| (id.as_str(), (Target::at(owner, address, Some(me)), true)))
@@ -224,19 +232,30 @@ impl<'a> Old<'a> {
         for (summary, address, stale) in superseded.chain(gone) {
             targets.insert(summary.id.as_str(), (Target::Own(address.clone()), stale));
         }
+        targets.extend(placed.reads.iter().map(|(key, target)| (key.as_str(), (target.clone(), false))));
         Self { targets }
     }
 
     /// Reads such ids as the address, so that what refers to them does not look as if someone had moved it.
     fn rename(&self, item: &mut Item<'_>) {
         let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.targets.is_empty()) else { return };
+        let mut renamed = false;
         for r in (item.def.refs)(live_spec) {
-            let Target::Id(_, id) = &r.target else { continue };
-            let Some((target, stale)) = self.targets.get(id.as_str()) else { continue };
-            rename(live_spec.to_mut(), id, &target.to_value());
-            if *stale {
-                item.stale.push((r.field, id.clone()));
+            let key = r.target.key();
+            let Some((target, stale)) = self.targets.get(key.as_str()) else { continue };
+            if let Some(value) = live_spec.to_mut().pointer_mut(&r.pointer) {
+                *value = target.to_value();
+                renamed = true;
             }
+            if *stale {
+                item.stale.push((r.field, key));
+            }
+        }
+        if renamed {
+            // Lists that are sets may sort otherwise now.
+            let name = &item.wanted.address.name;
+            let whole = (item.def.canonical)(name, live_spec.clone().into_owned(), &BTreeMap::new());
+            *live_spec = Cow::Owned(whole);
         }
     }
 }
@@ -244,15 +263,6 @@ impl<'a> Old<'a> {
 /// Was it archived or deleted by another?
 pub(super) fn is_gone(live: &LiveResource) -> bool {
     live.summary.gone.is_some() || live.summary.live_digest.is_none()
-}
-
-fn rename(value: &mut Value, id: &str, to: &Value) {
-    match value {
-        Value::Object(o) if o.len() == 1 && o.get("id").and_then(Value::as_str) == Some(id) => *value = to.clone(),
-        Value::Object(o) => o.values_mut().for_each(|v| rename(v, id, to)),
-        Value::Array(a) => a.iter_mut().for_each(|v| rename(v, id, to)),
-        _ => {}
-    }
 }
 
 /// Does what is sent carry a reference: the field that holds it, or the one that selects its version?

@@ -106,6 +106,7 @@ fn summary(conn: &Conn, r: Resource) -> Result<Summary> {
         applied_digest: r.applied_digest,
         superseded: r.superseded,
         offered: None,
+        since: None,
         gone,
         content: r.content.filter(|_| has_content),
         content_version: r.content_version.filter(|_| has_content || r.kind == Kind::MemoryStore),

@@ -204,6 +204,9 @@ pub struct Summary {
     /// Its owner handed it over to this one, which has not taken it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Owner>,
+    /// Who made it its owner's, and when; only where `authoring.find` answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Moved>,
     /// Archived or deleted outside: who, when.
     pub gone: Option<Moved>,
     /// Newest content (skills, trees).
