@@ -261,8 +261,8 @@ impl Stage<'_, '_> {
     fn offered(&mut self) {
         let me = self.me();
         let offers = self.placed.live.elsewhere.values().filter_map(|r| {
-            let address = r.summary.address.as_ref()?;
             let offered = r.summary.offered.as_ref()?;
+            let address = offered_at(r, me)?;
             let mine = offered == me || r.summary.owner.as_ref() == Some(me);
             (mine && self.all.contains_key(address) && self.scope.holds(address)).then(|| address.clone())
         });
@@ -273,7 +273,7 @@ impl Stage<'_, '_> {
             }
             let me = self.me();
             let found = self.placed.live.elsewhere.values().find_map(|r| {
-                let is_it = r.summary.address.as_ref() == Some(&address) && r.summary.offered.is_some();
+                let is_it = offered_at(r, me) == Some(&address) && r.summary.offered.is_some();
                 comes(r, me, None).filter(|_| is_it).map(|comes| (r.clone(), comes))
             });
             if let Some((resource, comes)) = found {
@@ -309,6 +309,13 @@ impl Stage<'_, '_> {
             self.block(&codes::LOST, address, message).fix(fix);
         }
     }
+}
+
+/// Where what was handed over is to be: at the address that was named, or, taken back, where it was.
+fn offered_at<'r>(found: &'r LiveResource, me: &Owner) -> Option<&'r Address> {
+    let summary = &found.summary;
+    let named = summary.offered_at.as_ref().filter(|_| summary.offered.as_ref() == Some(me));
+    named.or(summary.address.as_ref())
 }
 
 /// How a resource that is not at an address of this owner may come to one; `None`: its owner has to be named.

@@ -204,7 +204,10 @@ pub struct Summary {
     /// Its owner handed it over to this one, which has not taken it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Owner>,
-    /// Who made it its owner's, and when; only where `authoring.find` answers.
+    /// At which address of that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_at: Option<Address>,
+    /// Who gave it its present owner, and when. Only in the answer to `authoring.find`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Moved>,
     /// Archived or deleted outside: who, when.
