@@ -63,7 +63,14 @@ pub(super) struct Chain<'d> {
 
 impl Chain<'_> {
     pub(super) fn push(
-        &mut self, verb: Verb, operation: String, step: Step, first: Precondition, rank: Rank, about: About) {
+        &mut self,
+        verb: Verb,
+        operation: String,
+        step: Step,
+        first: Precondition,
+        rank: Rank,
+        about: About,
+    ) {
         let address = self.delta.address();
         let id = format!("{address}#{}", verb.as_str());
         let mut needs = BTreeSet::new();
@@ -281,13 +288,12 @@ impl Building<'_> {
     /// Who uses what is published, and the rank that follows from it.
     fn followers(&self, address: &Address, id: &str, about: &mut About) -> Rank {
         let users = self.users.get(address).into_iter().flatten();
-        let own = users
-            .map(|(user, r)| FollowerOf {
-                address: self.agent_of(user).clone(),
-                owner: None,
-                unowned: false,
-                latest: r.selector == Selector::Latest,
-            });
+        let own = users.map(|(user, r)| FollowerOf {
+            address: self.agent_of(user).clone(),
+            owner: None,
+            unowned: false,
+            latest: r.selector == Selector::Latest,
+        });
         let me = &self.desired.owner;
         let others = self.live.referrers.get(id).into_iter().flatten().filter(|r| r.owner.as_ref() != Some(me));
         let others = others.map(|r| FollowerOf {

@@ -204,7 +204,9 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
 fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owner) -> Delta<'a> {
     let mut out = Delta::new(item, State::Compared);
     let live = item.live_spec.as_deref().unwrap_or(&body.live);
-    let three = Three { item, applied: &body.applied.spec, was_unowned: &body.applied.unowned, live, reverts };
+    let applied = item.applied.as_deref().unwrap_or(&body.applied.spec);
+    let three =
+        Three { item, applied, recorded: &body.applied.spec, was_unowned: &body.applied.unowned, live, reverts };
     for field in item.def.fields {
         if field.list == List::PerKey {
             // Memories follow their modes.
@@ -227,6 +229,8 @@ fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owne
 struct Three<'a, 'o> {
     item: &'a Item<'a>,
     applied: &'a Value,
+    /// The same as it is recorded, with references as they were.
+    recorded: &'a Value,
     was_unowned: &'o [String],
     live: &'a Value,
     reverts: bool,
@@ -258,8 +262,15 @@ impl<'a> Three<'a, '_> {
         server_chooses: bool,
         out: &mut Vec<FieldDelta<'a>>,
     ) {
-        if (wanted == applied && applied == live) || is_unowned(&self.item.wanted.unowned, &path) {
+        if is_unowned(&self.item.wanted.unowned, &path) {
             return;
+        }
+        if wanted == applied && applied == live {
+            // Only how it refers to something is recorded otherwise.
+            let told = field.list == List::PerKey || applied == self.recorded.get(field.name);
+            if told {
+                return;
+            }
         }
         let again = is_unowned(self.was_unowned, &path);
         if again {

@@ -30,6 +30,8 @@ pub(super) struct Item<'a> {
     /// The live form, in which ids of superseded resources read as the address that took their place, and whatever
     /// changes its address or owner as it will.
     pub(super) live_spec: Option<Cow<'a, Value>>,
+    /// What was last applied, with references as in `live_spec`.
+    pub(super) applied: Option<Cow<'a, Value>>,
     /// Fields that point at a superseded resource, and its id.
     pub(super) stale: Vec<(&'static str, String)>,
     /// The last retired id at the address.
@@ -92,6 +94,7 @@ pub(super) fn items<'a>(
                 live: live.resources.get(&wanted.address),
                 comes: placed.comes.get(&wanted.address),
                 live_spec: None,
+                applied: None,
                 stale: Vec::new(),
                 since: live.retired.get(&wanted.address),
                 broken: placed.barred.contains(&wanted.address),
@@ -102,6 +105,7 @@ pub(super) fn items<'a>(
             }
             item.digest = owned_digest(wanted, &item.spec);
             item.live_spec = item.body().map(|b| Cow::Borrowed(&*b.live));
+            item.applied = item.body().map(|b| Cow::Borrowed(&*b.applied.spec));
             old.rename(&mut item);
             leave_unowned(&mut item);
             item
@@ -218,6 +222,8 @@ fn pin(spec: &mut Value, r: &Ref, number: u64, content: &Digest) {
 /// and what changes its address or owner in this plan.
 struct Old<'a> {
     targets: BTreeMap<&'a str, (Target, bool)>,
+    /// Does anything change its address or owner?
+    moves: bool,
 }
 
 impl<'a> Old<'a> {
@@ -233,31 +239,48 @@ impl<'a> Old<'a> {
             targets.insert(summary.id.as_str(), (Target::Own(address.clone()), stale));
         }
         targets.extend(placed.reads.iter().map(|(key, target)| (key.as_str(), (target.clone(), false))));
-        Self { targets }
+        Self { targets, moves: !placed.reads.is_empty() }
     }
 
-    /// Reads such ids as the address, so that what refers to them does not look as if someone had moved it.
+    /// Reads such ids as the address, so that what refers to them does not look as if someone had moved it. What
+    /// changes its address or owner in this plan reads so in what was applied too.
     fn rename(&self, item: &mut Item<'_>) {
-        let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.targets.is_empty()) else { return };
-        let mut renamed = false;
-        for r in (item.def.refs)(live_spec) {
-            let key = r.target.key();
-            let Some((target, stale)) = self.targets.get(key.as_str()) else { continue };
-            if let Some(value) = live_spec.to_mut().pointer_mut(&r.pointer) {
-                *value = target.to_value();
-                renamed = true;
-            }
-            if *stale {
-                item.stale.push((r.field, key));
+        let (def, name) = (item.def, &item.wanted.address.name);
+        if let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.targets.is_empty()) {
+            for (field, key) in renamed(def, name, live_spec, |key| self.targets.get(key)) {
+                if self.targets.get(key.as_str()).is_some_and(|(_, stale)| *stale) {
+                    item.stale.push((field, key));
+                }
             }
         }
-        if renamed {
-            // Lists that are sets may sort otherwise now.
-            let name = &item.wanted.address.name;
-            let whole = (item.def.canonical)(name, live_spec.clone().into_owned(), &BTreeMap::new());
-            *live_spec = Cow::Owned(whole);
+        if let Some(applied) = item.applied.as_mut().filter(|_| self.moves) {
+            renamed(def, name, applied, |key| self.targets.get(key).filter(|(_, stale)| !stale));
         }
     }
+}
+
+/// Writes references of a form otherwise; says which.
+fn renamed<'t>(
+    def: &KindDef,
+    name: &str,
+    form: &mut Cow<'_, Value>,
+    to: impl Fn(&str) -> Option<&'t (Target, bool)>,
+) -> Vec<(&'static str, String)> {
+    let mut done = Vec::new();
+    for r in (def.refs)(form) {
+        let key = r.target.key();
+        if let Some((target, _)) = to(&key)
+            && let Some(value) = form.to_mut().pointer_mut(&r.pointer)
+        {
+            *value = target.to_value();
+            done.push((r.field, key));
+        }
+    }
+    if !done.is_empty() {
+        // Lists that are sets may sort otherwise now.
+        *form = Cow::Owned((def.canonical)(name, form.clone().into_owned(), &BTreeMap::new()));
+    }
+    done
 }
 
 /// Was it archived or deleted by another?

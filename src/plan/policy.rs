@@ -9,8 +9,8 @@ use crate::model::config::{AllowRule, Moved, Policy};
 use crate::model::op::{ActorKind, Referrer, Summary};
 use crate::model::{Address, Digest, Kind, kinds};
 use crate::plan::actions::shown_name;
-use crate::plan::readdress;
 use crate::plan::compare::{Delta, State};
+use crate::plan::readdress;
 use crate::plan::retire::Retired;
 use crate::plan::scope::{Pattern, host};
 use crate::plan::{Action, Allowed, Effect, FileVerb, Gathered, Options, Step};
@@ -329,9 +329,9 @@ fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
         }
     }
     for (to, (from, delta)) in &pairs {
-        let with_agent = host(to).zip(host(from)).is_some_and(|(to, from)| {
-            to != from && pairs.get(&to).is_some_and(|(was, _)| **was == from)
-        });
+        let with_agent = host(to)
+            .zip(host(from))
+            .is_some_and(|(to, from)| to != from && pairs.get(&to).is_some_and(|(was, _)| **was == from));
         if with_agent {
             continue;
         }

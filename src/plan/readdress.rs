@@ -226,6 +226,12 @@ impl Stage<'_, '_> {
     fn take(&mut self, to: Address, resource: LiveResource, comes: Comes) {
         let id = resource.summary.id.clone();
         self.placed.reads.insert(id, Target::Own(to.clone()));
+        let summary = &resource.summary;
+        if let Some((owner, at)) =
+            summary.offered.as_ref().zip(summary.offered_at.as_ref().or(summary.address.as_ref()))
+        {
+            self.placed.reads.insert(format!("{owner}:{at}"), Target::Own(to.clone()));
+        }
         if let Comes::Taken { from, at, .. } = &comes {
             self.placed.reads.insert(format!("{from}:{at}"), Target::Own(to.clone()));
         }

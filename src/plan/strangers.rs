@@ -56,7 +56,8 @@ pub(super) fn newer(all: &BTreeMap<Address, Wanted>, live: &Live, scope: &Select
                 Selector::Number(number) => live.resolved.get(&format!("{key}#{number}")),
                 _ => None,
             };
-            let behind = |f: &&crate::model::op::Resolved| f.content.is_some() && f.newest.is_some_and(|n| f.content != Some(n));
+            let behind =
+                |f: &&crate::model::op::Resolved| f.content.is_some() && f.newest.is_some_and(|n| f.content != Some(n));
             let Some(newest) = found.filter(behind).and_then(|f| f.newest).filter(|_| told.insert(key.clone())) else {
                 continue;
             };

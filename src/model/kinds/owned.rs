@@ -156,12 +156,14 @@ mod tests {
     #[test]
     fn what_moved_stays_moved_under_another_owner() {
         let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-        let was = r#"{"name":"a","instructions":"i","description":"d","skills":[{"skill":"s"}],"labels":{"x":"1","y":"1"}}"#;
+        let was =
+            r#"{"name":"a","instructions":"i","description":"d","skills":[{"skill":"s"}],"labels":{"x":"1","y":"1"}}"#;
         let before = Applied { spec: Arc::new(json(was)), unowned: vec!["labels.z".into()] };
         let theirs =
             json(r#"{"name":"a","instructions":"moved","skills":[{"skill":"t"}],"labels":{"x":"2","y":"1","w":"1"}}"#);
-        let mine =
-            json(r#"{"name":"a","instructions":"moved","skills":[{"skill":"acme/a:Skill/t"}],"labels":{"x":"2","y":"1","w":"1"}}"#);
+        let mine = json(
+            r#"{"name":"a","instructions":"moved","skills":[{"skill":"acme/a:Skill/t"}],"labels":{"x":"2","y":"1","w":"1"}}"#,
+        );
         let now = carried(Kind::Agent, &before, &theirs, &mine);
         let want = r#"{"name":"a","instructions":"i","description":"d","skills":[{"skill":"acme/a:Skill/t"}],"labels":{"x":"1","y":"1"}}"#;
         assert_eq!((&*now.spec, &now.unowned), (&json(want), &before.unowned));
