@@ -1,5 +1,6 @@
 //! Tests of planning as a whole, over a workspace that is a value.
 
+mod accept;
 mod checker;
 mod files;
 mod findings;
@@ -7,5 +8,8 @@ mod laws;
 mod matrix;
 mod memory;
 mod order;
+mod rolled_back;
 mod scopes;
+mod table;
+mod table_wholes;
 mod world;
