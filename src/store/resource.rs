@@ -84,6 +84,10 @@ pub(crate) struct Resource {
     pub(crate) live_digest: Option<Digest>,
     /// The audit fact with which another archived or deleted it.
     pub(crate) gone: Option<u64>,
+    /// Whom its owner offered it to: it counts as the owner's no more, and is nobody else's yet.
+    pub(crate) offered: Option<Owner>,
+    /// The address there.
+    pub(crate) offered_at: Option<Address>,
 }
 
 impl Resource {
@@ -97,7 +101,7 @@ macro_rules! columns {
     () => {
         "id, kind, name, body, version, state, created_at, updated_at, archived_at, content, content_version, number, \
          unique_name, agent, place, owner, address, protected, superseded, seq, since, applied, unowned, \
-         applied_digest, live_digest, gone"
+         applied_digest, live_digest, gone, offered, offered_at"
     };
 }
 
@@ -129,6 +133,8 @@ fn read(r: &Row<'_>) -> rusqlite::Result<Resource> {
         applied_digest: r.get(23)?,
         live_digest: r.get(24)?,
         gone: r.get(25)?,
+        offered: r.get(26)?,
+        offered_at: r.get(27)?,
     })
 }
 
@@ -144,10 +150,11 @@ pub(crate) fn put(conn: &Conn, r: &Resource) -> Result<()> {
         "INSERT INTO resource (",
         columns!(),
         ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, \
-         ?22, ?23, ?24, ?25, ?26) ON CONFLICT (id) DO UPDATE SET name = ?3, body = ?4, version = ?5, state = ?6, \
+         ?22, ?23, ?24, ?25, ?26, ?27, ?28) ON CONFLICT (id) DO UPDATE SET name = ?3, body = ?4, version = ?5, state = ?6, \
          updated_at = ?8, archived_at = ?9, content = ?10, content_version = ?11, number = ?12, unique_name = ?13, \
          agent = ?14, place = ?15, owner = ?16, address = ?17, protected = ?18, superseded = ?19, seq = ?20, \
-         since = ?21, applied = ?22, unowned = ?23, applied_digest = ?24, live_digest = ?25, gone = ?26"
+         since = ?21, applied = ?22, unowned = ?23, applied_digest = ?24, live_digest = ?25, gone = ?26, \
+         offered = ?27, offered_at = ?28"
     ))?
     .execute(params![
         r.id,
@@ -176,6 +183,8 @@ pub(crate) fn put(conn: &Conn, r: &Resource) -> Result<()> {
         r.applied_digest,
         r.live_digest,
         r.gone,
+        r.offered,
+        r.offered_at,
     ])?;
     Ok(())
 }
@@ -275,6 +284,21 @@ pub(crate) fn unowned(
          OR unique_name IN (SELECT value FROM json_each(?2))) ORDER BY id LIMIT ?4"
     ))?;
     let rows = statement.query_map(params![kind, Json(names), after, limit], read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Live rows, in the order of ids: what owners other than `me` have at these addresses, what is offered to `me` there,
+/// and what has one of these ids.
+pub(crate) fn found(conn: &Conn, me: &Owner, addresses: &[Address], ids: &[String]) -> Result<Vec<Resource>> {
+    let mut statement = conn.prepare_cached(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM resource WHERE state = 'live' AND id IN (\
+         SELECT id FROM resource WHERE address IN (SELECT value FROM json_each(?2)) AND owner <> ?1 AND superseded = 0 \
+         UNION SELECT id FROM resource WHERE offered = ?1 AND offered_at IN (SELECT value FROM json_each(?2)) \
+         UNION SELECT value FROM json_each(?3)) ORDER BY id"
+    ))?;
+    let rows = statement.query_map(params![me, Json(addresses), Json(ids)], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::control::embedded::error::Result;
+use crate::control::embedded::error::{Result, invalid};
 use crate::control::embedded::{digests, memories, paging, wire};
 use crate::live;
 use crate::model::kinds::{Refs, is_unowned};
 use crate::model::op::{
-    Beside, Fact, IdList, Loaded, LoadedBody, Moved, OwnerState, Page, Referrer, Resolve, Resolved, Summaries, Summary,
-    Want,
+    Beside, Fact, Find, IdList, Loaded, LoadedBody, Moved, OwnerState, Page, Referrer, Resolve, Resolved, Summaries,
+    Summary, Want,
 };
 use crate::model::{Address, Digest, Kind, Owner};
 use crate::store::resource::{self, Resource, State};
@@ -87,6 +87,23 @@ pub(super) fn summaries(conn: &Conn, request: &Summaries) -> Result<Page<Summary
     Ok(Page { data, next_page })
 }
 
+/// `authoring.find`.
+pub(super) fn found(conn: &Conn, request: &Find) -> Result<Page<Summary>> {
+    let Find { me, addresses, ids } = request;
+    let asked = addresses.len() + ids.len();
+    if asked > Find::MOST {
+        return Err(invalid(format!("at most {} addresses and ids are looked for at once, not {asked}", Find::MOST)));
+    }
+    let mut data = Vec::new();
+    for r in resource::found(conn, me, addresses, ids)? {
+        let since = if r.owner.is_some() { fact::get(conn, r.since)? } else { None };
+        let mut summary = summary(conn, r)?;
+        summary.since = since.map(|f| moved_of(f, Vec::new()));
+        data.push(summary);
+    }
+    Ok(Page { data, next_page: None })
+}
+
 fn summary(conn: &Conn, r: Resource) -> Result<Summary> {
     let gone = match r.gone {
         Some(seq) => fact::get(conn, seq)?.map(|f| moved_of(f, Vec::new())),
@@ -105,7 +122,9 @@ fn summary(conn: &Conn, r: Resource) -> Result<Summary> {
         live_digest: r.live_digest,
         applied_digest: r.applied_digest,
         superseded: r.superseded,
-        offered: None,
+        offered: r.offered,
+        offered_at: r.offered_at,
+        since: None,
         gone,
         content: r.content.filter(|_| has_content),
         content_version: r.content_version.filter(|_| has_content || r.kind == Kind::MemoryStore),

@@ -204,6 +204,12 @@ pub struct Summary {
     /// Its owner handed it over to this one, which has not taken it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Owner>,
+    /// At which address of that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_at: Option<Address>,
+    /// Who gave it its present owner, and when. Only in the answer to `authoring.find`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Moved>,
     /// Archived or deleted outside: who, when.
     pub gone: Option<Moved>,
     /// Newest content (skills, trees).

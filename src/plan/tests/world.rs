@@ -496,6 +496,8 @@ fn new_resource(address: &Address, id: &str, spec: &Value, unowned: &[String], p
         applied_digest: None,
         superseded: false,
         offered: None,
+        offered_at: None,
+        since: None,
         gone: None,
         content: None,
         content_version: None,
