@@ -419,6 +419,9 @@ pub struct Source {
     /// Uncommitted changes in the project folder; absent without Git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty: Option<bool>,
+    /// A rollback: the Apply whose state this is, of which all else is the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apply: Option<String>,
 }
 
 /// Ends an Apply.

@@ -101,7 +101,7 @@ impl Made {
 
     fn source(&self) -> Source {
         let text = || self.opt(self.text.clone());
-        Source { repository: text(), path: text(), commit: text(), dirty: self.opt(true) }
+        Source { repository: text(), path: text(), commit: text(), dirty: self.opt(true), apply: text() }
     }
 
     fn line(&self) -> ReceiptLine {
