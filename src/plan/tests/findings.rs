@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::world::*;
 use crate::desired::Desired;
-use crate::diag::Location;
 use crate::live::{Live, OwnerRecord};
 use crate::model::Kind;
 use crate::model::config::{Accept, Adopt, Moved, Removed, Take};
