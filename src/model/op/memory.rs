@@ -117,7 +117,7 @@ pub struct MemoryVersionOf {
     pub version: String,
 }
 
-/// Stores a file whose bytes came by [`crate::model::op::Request::BlobPut`].
+/// Stores a file whose bytes came by `blobs.put`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileCreate {
     /// Last component of what the upload was called; 1–255 characters.

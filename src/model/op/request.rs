@@ -172,7 +172,7 @@ pub struct ClaimOf {
     pub protected: bool,
 }
 
-/// Files of a version: metadata here, bytes by [`Request::BlobPut`] before.
+/// Files of a version: metadata here, bytes by `blobs.put` before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ContentOf {
     /// Sorted by path.
@@ -192,7 +192,7 @@ pub struct Create {
     pub content: Option<ContentOf>,
     /// Claim on create. Needs an acting owner.
     pub claim: Option<ClaimOf>,
-    /// With a claim: the id of the last retired resource at this address that the plan saw (`None` = none);
+    /// With a claim: the id of the last retired resource at this address that the plan saw (null = none);
     /// another one is `stale`.
     pub absent_since: Option<String>,
     /// The resource whose place it takes.
@@ -204,7 +204,7 @@ pub struct Create {
 pub struct Expect {
     /// Live id.
     pub id: String,
-    /// The resource's integer version; `None` = any (not from our client).
+    /// The resource's integer version; null = any.
     pub version: Option<u64>,
 }
 
@@ -308,7 +308,7 @@ pub struct RetireOf {
     pub kind: Kind,
     /// Which, and its version.
     pub at: Expect,
-    /// Of a store: the number of its newest MemoryVersion (0 = none yet), not told by its version; `None` = any.
+    /// Of a store: the number of its newest MemoryVersion (0 = none yet), not told by its version; null = any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_version: Option<u64>,
 }
@@ -331,7 +331,7 @@ pub struct Publish {
 pub struct WriteContents {
     /// The store.
     pub id: String,
-    /// Path → what must be there (`None` = absent), for each path in `puts` and `deletes`.
+    /// Path → what must be there (null = absent), for each path in `puts` and `deletes`.
     pub expect: BTreeMap<String, Option<Digest>>,
     /// Path → blob.
     pub puts: BTreeMap<String, Digest>,
@@ -351,10 +351,10 @@ pub struct OwnerOf {
 /// Lists summaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summaries {
-    /// An owner's, or (`None`) the unowned ones with one of `names`, and, of kinds whose names are unique in the
+    /// An owner's, or (null) the unowned ones with one of `names`, and, of kinds whose names are unique in the
     /// workspace, whoever has one of them.
     pub owner: Option<Owner>,
-    /// Which kind; `None` = all.
+    /// Which kind; null = all.
     pub kind: Option<Kind>,
     /// With `owner: None`: only these shown names.
     pub names: Vec<String>,
@@ -385,7 +385,7 @@ pub struct Resolve {
 /// One reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Want {
-    /// [`crate::model::kinds::Target::key`].
+    /// `Agent/support`, `acme/legal:Skill/legal-tone`, or a live id.
     pub key: String,
     /// The newest version with this content.
     pub content: Option<Digest>,
