@@ -44,6 +44,11 @@ impl Failed {
             error.code = codes::REMOTE_VERSION.code;
             error.message = format!("{url}: {}", error.message);
         }
+        if error.code == codes::NO_ROUTE.code {
+            // Every path that is asked for is one of the API, so the base is wrong; it says nothing of a resource.
+            let message = format!("{url}: a server is there, and not at this path or not one that is new enough");
+            return Self::finally(ControlError::new(ErrorKind::Invalid, codes::REMOTE_ADDRESS.code, message));
+        }
         let again = match status {
             409 => error.details.get("error_code").and_then(Value::as_str) == Some("idempotency.in_flight"),
             // Of its own store the server has waited already, and a full disk stays full.
@@ -175,6 +180,11 @@ mod tests {
         }
         let foreign = Failed::refused("https://x", 502, &HeaderMap::new(), b"<html>Bad gateway</html>");
         assert!(foreign.again && foreign.error.message.starts_with("https://x: "), "{foreign:?}");
+        let body = br#"{"type":"error","error":{"type":"not_found_error","message":"there is no such path",
+            "details":{"error_code":"http.no_route"}}}"#;
+        let base = Failed::refused("https://x/wrong", 404, &HeaderMap::new(), body);
+        assert_eq!((base.error.code, base.error.kind, base.again), ("remote.address", ErrorKind::Invalid, false));
+        assert!(base.error.message.contains("https://x/wrong"), "{base:?}");
         let elsewhere = Failed::refused("https://x", 302, &HeaderMap::new(), b"");
         assert_eq!((elsewhere.error.code, elsewhere.again), ("remote.address", false));
     }
