@@ -132,10 +132,10 @@ fn options() -> ApplyOptions {
     ApplyOptions { run: Some("run-1".into()), ..ApplyOptions::new("tester") }
 }
 
-async fn apply(
+async fn apply<B: crate::control::Blobs>(
     plan: &Plan,
     fake: &Fake,
-    files: &Files,
+    files: &B,
     options: &ApplyOptions,
     events: &(dyn Fn(Event) + Send + Sync),
 ) -> Result<Receipt, ApplyError> {
