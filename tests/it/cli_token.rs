@@ -61,7 +61,7 @@ fn what_cannot_be_is_told() {
     assert!(pattern.err.contains("validation.invalid"), "{pattern:?}");
     assert!(run(&["revoke", "x", "--db", "w.db"]).code(1).err.contains("cli.not_found"));
     create(&s, &["x", "--scope", "read"]);
-    let taken = run(&["create", "x", "--db", "w.db", "--scope", "read"]).code(1);
+    let taken = run(&["create", "x", "--db", "w.db", "--scope", "read"]).code(4);
     assert!(taken.err.contains("choose another name"), "{taken:?}");
     s.write("notes.txt", "dear diary");
     let foreign = run(&["list", "--db", "notes.txt"]).code(1);

@@ -114,5 +114,5 @@ fn the_wire_is_as_it_is_written_down() {
     );
     assert_eq!(of("blobs.put"), format!("Post /v1/blobs digest=sha256:{hex} 1 bytes"));
     assert_eq!(of("blobs.get"), format!("Get /v1/blobs/sha256:{hex}  "));
-    assert_eq!(of("files.list"), "Get /v1/files ids[]=x&ids[]=b&page=x&limit=7 ");
+    assert_eq!(of("files.list"), "Get /v1/files ids[]=x&ids[]=b&scope_id=x&page=x&limit=7 ");
 }
