@@ -27,8 +27,8 @@ codes! {
         "A target of kind checkfu names an environment variable that holds its token, and that one is not set, is empty or holds no token.",
         "Set the variable; `checkfu token create` on the server's machine makes a token.";
     REMOTE_ADDRESS = "remote.address", Error, "the target's URL cannot be used",
-        "A token goes over https, or stays on this machine, and only to the address that is written: no redirect is followed. A URL holds no user, password, query or fragment.",
-        "Correct `targets.NAME.url`; `insecure: true` allows plain http to another machine.";
+        "A token goes over https, or stays on this machine, and only to the address that is written: no redirect is followed. A URL holds no user, password, query or fragment; its path is the one under which a proxy serves the API, and else there is none.",
+        "Check and correct `targets.NAME.url`; `insecure: true` allows plain http to another machine.";
     REMOTE_UNREACHABLE = "remote.unreachable", Error, "the server cannot be reached",
         "Nothing listens at the target's URL, its name is unknown, or the connection ended before the answer did.",
         "Check that the server runs and the URL; then run the command again: what is done stays done.";

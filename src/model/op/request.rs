@@ -221,6 +221,8 @@ pub struct ListOf {
     pub include_archived: bool,
     /// Whole bodies, or summaries (id, version, authoring, digests).
     pub view: ListView,
+    /// Of skills: only those that come from there. All of a workspace are custom ones.
+    pub source: Option<SkillSource>,
     /// Only those made at or after this time (RFC 3339).
     pub created_from: Option<String>,
     /// Only those made at or before this time (RFC 3339).
@@ -229,6 +231,16 @@ pub struct ListOf {
     pub page: Option<String>,
     /// Default 20; at most what the kind allows (100; skills 1,000).
     pub limit: Option<u32>,
+}
+
+/// Where skills come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkillSource {
+    /// Whoever uses the workspace.
+    Custom,
+    /// Whoever made the API; a workspace holds none of these.
+    Anthropic,
 }
 
 /// How much of a resource a list shows.
