@@ -34,6 +34,7 @@ mod remote;
 mod repo;
 mod sandbox;
 mod serve;
+mod situations;
 mod words;
 
 use std::collections::BTreeSet;
