@@ -249,8 +249,9 @@ fn recorded(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Re
     let scope = scope(tx.context);
     if let (Some(key), Some(digest)) = (&tx.context.key, digest)
         && let Some(stored) = idempotency::get(tx.conn, &scope, key)?
+        && let Some(response) = replay(tx, request, &stored, digest, counts)?
     {
-        return replay(tx, request, &stored, digest, counts);
+        return Ok(response);
     }
     let mut effect = carry_out(tx, request)?;
     let before = effect.before.take().or_else(|| before.as_ref().map(Stand::of)).unwrap_or_default();
@@ -367,7 +368,8 @@ fn may_act(tx: &Tx<'_>, request: &Request, present: Option<&Resource>) -> Result
     }
 }
 
-fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, counts: bool) -> Result<Response> {
+/// The stored answer; `None` where the request is one to carry out anew.
+fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, counts: bool) -> Result<Option<Response>> {
     if stored.request != digest {
         let message = "this idempotency key was used for another request";
         return Err(ControlError::new(ErrorKind::Conflict, codes::KEY_REUSED.code, message));
@@ -378,6 +380,7 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
     };
     if let Some(r) = &present
         && matches!(request, Request::Create(_))
+        && !is_due_again(tx, request)?
     {
         rights::right(tx, r)?;
     }
@@ -409,13 +412,35 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
             written.version = written.seq;
         }
         if written.moved {
-            return Ok(response);
+            return Ok(if is_due_again(tx, request)? { None } else { Some(response) });
         }
     }
     if counts {
         append_line(tx, &response)?;
     }
-    Ok(response)
+    Ok(Some(response))
+}
+
+/// Is a request that was done, and undone since, to be done once more? Its key is made of what it was planned against;
+/// where that is contents, or what left an address, things may be once more as they were, and then the same plan is
+/// made again. All other preconditions are numbers that never come back.
+fn is_due_again(tx: &Tx<'_>, request: &Request) -> Result<bool> {
+    match request {
+        Request::WriteContents(w) => {
+            for (path, expected) in &w.expect {
+                if memories::at(tx.conn, &w.id, path)?.map(|m| m.sha256) != *expected {
+                    return Ok(false);
+                }
+            }
+            Ok(!w.expect.is_empty())
+        }
+        Request::Create(Create { claim: Some(claim), replaces: None, absent_since, .. }) => {
+            let owner = rights::acting(tx)?;
+            let free = resource::at_address(tx.conn, owner, &claim.address)?.is_none();
+            Ok(free && resource::retired_at(tx.conn, owner, &claim.address)? == *absent_since)
+        }
+        _ => Ok(false),
+    }
 }
 
 fn address_of(request: &Create) -> Option<&Address> {
