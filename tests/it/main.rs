@@ -15,6 +15,7 @@ mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;
 mod cli_serve;
+mod cli_take_over;
 mod cli_token;
 mod cli_validate;
 mod cli_views;
