@@ -22,6 +22,7 @@ mod given;
 mod hold;
 mod item;
 mod memory;
+mod notes;
 mod order;
 mod ownership;
 mod places;

@@ -219,8 +219,7 @@ fn a_repository_is_split_in_either_order_and_nothing_is_lost() {
 fn a_rename_keeps_id_versions_and_referrers() {
     let two = Two::new();
     two.0.write("a/know.yaml", "apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {name: know}\nspec: {}\n");
-    let helpdesk =
-        agent("name: Desk\nmemory: [{store: know, at: /mnt/know}]\n", "You answer.\n");
+    let helpdesk = agent("name: Desk\nmemory: [{store: know, at: /mnt/know}]\n", "You answer.\n");
     two.0.write("a/agents/helpdesk.md", &helpdesk);
     let lead = |name: &str| agent(&format!("multiagent: {{type: coordinator, agents: [{name}]}}\n"), "You lead.\n");
     two.0.write("a/agents/lead.md", &lead("helpdesk"));
