@@ -10,6 +10,7 @@ mod cli_drift;
 mod cli_interrupt;
 mod cli_loop;
 mod cli_output;
+mod cli_owners;
 mod cli_prompt;
 mod cli_reference;
 mod cli_retire;
