@@ -66,6 +66,7 @@ fn facts(info: &ApplyInfo) -> Vec<(&'static str, String)> {
         ("ended", info.ended_at.clone().unwrap_or_else(|| "–".to_owned())),
         ("plan", info.plan_digest.to_string()),
         ("source", format!("{}{dirty}", bounded(&source.join(" ")))),
+        ("state", info.source.apply.as_ref().map(|to| format!("that of {to}: a rollback")).unwrap_or_default()),
     ];
     facts.retain(|(_, value)| !value.is_empty());
     facts

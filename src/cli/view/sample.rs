@@ -248,6 +248,8 @@ pub fn apply() -> crate::model::op::ApplyInfo {
         ended_at: None,
         outcome: Some("partial".to_owned()),
         done: 0,
+        did: std::collections::BTreeMap::from([("publish".to_owned(), 1), ("update".to_owned(), 2)]),
+        addresses: ["Agent/a", "Agent/b", "Skill/s"].map(str::to_owned).to_vec(),
         lines: Vec::new(),
         specs: std::collections::BTreeMap::new(),
     }

@@ -343,11 +343,22 @@ pub struct ApplyInfo {
     pub outcome: Option<String>,
     /// How many actions were done.
     pub done: u64,
+    /// How many of these were of each verb.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub did: BTreeMap<String, u64>,
+    /// The addresses of these, sorted, each once, at most [`ApplyInfo::SHOWN`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<String>,
     /// Lines, in the order in which they were written. Empty in lists.
     pub lines: Vec<ReceiptLine>,
     /// The specs that its lines name, by digest. Empty in lists.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub specs: BTreeMap<String, Value>,
+}
+
+impl ApplyInfo {
+    /// Most addresses that are named.
+    pub const SHOWN: usize = 10;
 }
 
 /// An audit fact. Never a body.
