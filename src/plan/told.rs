@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::Address;
+use crate::model::config::Moved;
 use crate::model::op::MemoryInfo;
 
 /// Something that moved live and stays as it is.
@@ -123,4 +124,7 @@ pub struct Notes {
     /// Resources that are blocked by a conflict, a hold or an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<Address>,
+    /// Pairs of a create and a retirement that look like one resource under another address, as `moved:` lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<Moved>,
 }

@@ -376,6 +376,9 @@ pub struct About {
     pub at: Option<String>,
     /// Why, one sentence.
     pub reason: String,
+    /// Where it was: of a rename the old address, of a take-over owner and address, as `acme/legal:Skill/tone`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// Field changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FieldChange>,
@@ -390,7 +393,7 @@ pub struct About {
     /// What an agent may newly do or may no more, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<String>,
-    /// Own resources that use what this publishes.
+    /// Resources that use what this publishes, those of other owners and of nobody too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub followers: Vec<FollowerOf>,
     /// Of these, how many follow `latest`: it is live at once for them.

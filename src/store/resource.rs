@@ -73,7 +73,7 @@ pub(crate) struct Resource {
     pub(crate) address: Option<Address>,
     pub(crate) protected: bool,
     pub(crate) superseded: bool,
-    /// Raised by every authoring operation, never set back; shown as 0 while unowned.
+    /// Raised by every authoring operation, never set back; 0 until something was.
     pub(crate) seq: u64,
     /// The audit fact with which its present owner got it.
     pub(crate) since: u64,
@@ -88,13 +88,6 @@ pub(crate) struct Resource {
     pub(crate) offered: Option<Owner>,
     /// The address there.
     pub(crate) offered_at: Option<Address>,
-}
-
-impl Resource {
-    /// `authoring.seq`: 0 while unowned.
-    pub(crate) fn authoring_seq(&self) -> u64 {
-        if self.owner.is_some() { self.seq } else { 0 }
-    }
 }
 
 macro_rules! columns {
@@ -189,13 +182,20 @@ pub(crate) fn put(conn: &Conn, r: &Resource) -> Result<()> {
     Ok(())
 }
 
-/// Who is at an address and not superseded; one that is gone too.
+/// Who is at an address, not superseded and not offered to another; one that is gone too.
 pub(crate) fn at_address(conn: &Conn, owner: &Owner, address: &Address) -> Result<Option<Resource>> {
     let mut statement = conn.prepare_cached(concat!(
         "SELECT ",
         columns!(),
-        " FROM resource WHERE owner = ?1 AND address = ?2 AND superseded = 0"
+        " FROM resource WHERE owner = ?1 AND address = ?2 AND superseded = 0 AND offered IS NULL"
     ))?;
+    Ok(statement.query_row(params![owner, address], read).optional()?)
+}
+
+/// What is offered to an owner for an address.
+pub(crate) fn offered_at(conn: &Conn, owner: &Owner, address: &Address) -> Result<Option<Resource>> {
+    let mut statement =
+        conn.prepare_cached(concat!("SELECT ", columns!(), " FROM resource WHERE offered = ?1 AND offered_at = ?2"))?;
     Ok(statement.query_row(params![owner, address], read).optional()?)
 }
 
@@ -251,7 +251,7 @@ pub(crate) fn of_kind(conn: &Conn, kind: Kind, shown: &Shown<'_>, after: &str, l
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Rows of an owner after an id, in the order of ids; superseded and gone ones too.
+/// Rows of an owner after an id, in the order of ids; superseded and gone ones too, offered ones not.
 pub(crate) fn of_owner(
     conn: &Conn,
     owner: &Owner,
@@ -262,7 +262,8 @@ pub(crate) fn of_owner(
     let mut statement = conn.prepare_cached(concat!(
         "SELECT ",
         columns!(),
-        " FROM resource WHERE owner = ?1 AND (?2 IS NULL OR kind = ?2) AND id > ?3 ORDER BY id LIMIT ?4"
+        " FROM resource WHERE owner = ?1 AND offered IS NULL AND (?2 IS NULL OR kind = ?2) AND id > ?3 \
+         ORDER BY id LIMIT ?4"
     ))?;
     let rows = statement.query_map(params![owner, kind, after, limit], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -308,7 +309,8 @@ pub(crate) type DigestRow = (Address, Option<Digest>, Option<Digest>, bool);
 /// What the owner digest is over.
 pub(crate) fn digest_rows(conn: &Conn, owner: &Owner) -> Result<Vec<DigestRow>> {
     let mut statement = conn.prepare_cached(
-        "SELECT address, live_digest, applied_digest, protected FROM resource WHERE owner = ?1 ORDER BY id",
+        "SELECT address, live_digest, applied_digest, protected FROM resource \
+         WHERE owner = ?1 AND offered IS NULL ORDER BY id",
     )?;
     let rows = statement.query_map([owner], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -316,7 +318,8 @@ pub(crate) fn digest_rows(conn: &Conn, owner: &Owner) -> Result<Vec<DigestRow>> 
 
 /// How many resources an owner has.
 pub(crate) fn count_of(conn: &Conn, owner: &Owner) -> Result<u64> {
-    Ok(conn.prepare_cached("SELECT count(*) FROM resource WHERE owner = ?1")?.query_row([owner], |r| r.get(0))?)
+    let sql = "SELECT count(*) FROM resource WHERE owner = ?1 AND offered IS NULL";
+    Ok(conn.prepare_cached(sql)?.query_row([owner], |r| r.get(0))?)
 }
 
 /// Writes the digest of what is live.
@@ -352,7 +355,8 @@ pub(crate) fn retired_at(conn: &Conn, owner: &Owner, address: &Address) -> Resul
 pub(crate) fn retired(conn: &Conn, owner: &Owner) -> Result<Vec<(Address, String)>> {
     let mut statement = conn.prepare_cached(
         "SELECT address, id FROM retired WHERE owner = ?1 \
-         UNION ALL SELECT address, id FROM resource WHERE owner = ?1 AND gone IS NOT NULL AND superseded = 0",
+         UNION ALL SELECT address, id FROM resource \
+         WHERE owner = ?1 AND gone IS NOT NULL AND superseded = 0 AND offered IS NULL",
     )?;
     let rows = statement.query_map([owner], |r| Ok((r.get(0)?, r.get(1)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -35,9 +35,7 @@ fn live(s: &Sandbox) -> String {
 fn a_conflict_shows_both_sides_and_the_rest_applies() {
     let s = conflict();
     let plan = s.run(&["plan"]).code(4).out;
-    for wanted in
-        ["conflict", "bills{+ quickly+}", "jane", "incident 12", "about refunds.", "accept:", "take: file"]
-    {
+    for wanted in ["conflict", "bills{+ quickly+}", "jane", "incident 12", "about refunds.", "accept:", "take: file"] {
         assert!(plan.contains(wanted), "{wanted}\n{plan}");
     }
     s.run(&["apply", "--yes"]).code(4);

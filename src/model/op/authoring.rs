@@ -14,7 +14,7 @@ use crate::model::{Address, Digest, Owner};
 pub struct Authoring {
     /// Which, and its version.
     pub at: Expect,
-    /// `authoring.seq` that it must have (0 = unowned).
+    /// `authoring.seq` that it must have. Of one that nobody owns, 0 will do.
     pub seq: u64,
 }
 

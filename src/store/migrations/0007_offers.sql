@@ -10,3 +10,6 @@ CREATE UNIQUE INDEX resource_address ON resource (owner, address)
 CREATE UNIQUE INDEX resource_offered ON resource (offered, offered_at) WHERE offered IS NOT NULL;
 -- Who has something at an address, whichever owner it is.
 CREATE INDEX resource_at ON resource (address) WHERE address IS NOT NULL;
+
+-- From whom an owner took a resource.
+ALTER TABLE fact ADD COLUMN from_owner TEXT;

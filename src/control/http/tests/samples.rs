@@ -445,6 +445,7 @@ impl Made {
             made: self.opt(self.text.clone()),
             before: self.opt(self.digest()),
             after: self.opt(self.digest()),
+            from_owner: self.opt(self.owner.clone()),
             to_owner: self.opt(self.owner.clone()),
             to_address: self.opt(Self::address()),
         }
