@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::model::op::{ApplyBegin, ApplyInfo, ReceiptLine};
+use crate::model::op::{ApplyBegin, ApplyInfo, Did, ReceiptLine};
 use crate::model::{Digest, Owner};
 use crate::store::sql::Json;
 use crate::store::{Conn, Result};
@@ -23,7 +23,7 @@ fn read(r: &Row<'_>) -> rusqlite::Result<ApplyInfo> {
         ended_at: r.get(6)?,
         outcome: r.get(7)?,
         done: r.get(8)?,
-        did: BTreeMap::new(),
+        did: Vec::new(),
         addresses: Vec::new(),
         lines: Vec::new(),
         specs: BTreeMap::new(),
@@ -95,9 +95,10 @@ pub(crate) fn list(conn: &Conn, owner: Option<&Owner>, before: Option<&str>, lim
 fn say_what_it_did(conn: &Conn, info: &mut ApplyInfo) -> Result<()> {
     let mut verbs = conn.prepare_cached(
         "SELECT CASE WHEN instr(action, '#retire-') > 0 THEN 'retire' ELSE substr(action, instr(action, '#') + 1) END \
-         AS verb, count(*) FROM receipt_line WHERE apply = ?1 AND outcome = 'done' GROUP BY verb",
+         AS verb, count(*) FROM receipt_line WHERE apply = ?1 AND outcome = 'done' GROUP BY verb ORDER BY verb",
     )?;
-    info.did = verbs.query_map([&info.id], |r| Ok((r.get(0)?, r.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+    let did = verbs.query_map([&info.id], |r| Ok(Did { verb: r.get(0)?, count: r.get(1)? }))?;
+    info.did = did.collect::<rusqlite::Result<_>>()?;
     let mut addresses = conn.prepare_cached(
         "SELECT DISTINCT substr(action, 1, instr(action, '#') - 1) AS address FROM receipt_line \
          WHERE apply = ?1 AND outcome = 'done' AND instr(action, '/') > 0 ORDER BY address LIMIT ?2",

@@ -102,3 +102,134 @@ fn history_says_who_did_what_from_where() {
         (&1.into(), &Value::from(vec!["Agent/support"]))
     );
 }
+
+/// A project of which everything that has versions changes twice.
+fn versioned() -> Sandbox {
+    let s = team();
+    s.write("docs/a.md", "first\n");
+    s.write("memory/a.md", "first\n");
+    s.write(
+        "more.yaml",
+        "apiVersion: checkfu.com/v1\nkind: FileTree\nmetadata: {name: docs}\nspec:\n  source: {kind: upload, path: docs}\n---\n\
+         apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {name: notes}\nspec:\n  description: first\n  contents:\n    \
+         - {path: memory, at: /n, mode: enforce}\n",
+    );
+    s
+}
+
+/// Writes the text of a generation everywhere, and applies it; answers the apply's id.
+fn generation(s: &Sandbox, text: &str) -> String {
+    s.write("docs/a.md", &format!("{text}\n"));
+    s.write("memory/a.md", &format!("{text}\n"));
+    s.write("skills/triage/SKILL.md", &crate::sandbox::skill("triage", text));
+    s.write("agents/billing.md", &crate::sandbox::agent("skills: [triage]\n", &format!("You answer {text}.\n")));
+    s.run(&["apply", "--yes"]).code(0);
+    newest(s)["id"].as_str().unwrap().to_owned()
+}
+
+fn newest(s: &Sandbox) -> Value {
+    s.run(&["history", "--json"]).code(0).json()["applies"][0].clone()
+}
+
+fn resource(s: &Sandbox, address: &str) -> Value {
+    s.run(&["get", address, "--json"]).code(0).json()["resources"][0].clone()
+}
+
+const ALL: [&str; 4] = ["Agent/billing", "FileTree/docs", "MemoryStore/notes", "Skill/triage"];
+
+#[test]
+fn a_rollback_to_two_applies_ago_restores_content_and_pins_as_new_versions() {
+    let s = versioned();
+    let first = generation(&s, "first");
+    let before = ALL.map(|a| resource(&s, a));
+    generation(&s, "second");
+    generation(&s, "third");
+    let third = ALL.map(|a| resource(&s, a));
+    // Nobody is asked without a terminal, and nothing was done.
+    let asked = s.run(&["rollback", &first]).code(1);
+    assert!(asked.out.contains("Agent/billing") && asked.err.contains("cli.confirm"), "{asked:?}");
+    assert_eq!(resource(&s, "Agent/billing"), third[0]);
+    let done = s.run(&["rollback", &first, "--yes"]).code(0);
+    assert!(done.out.contains("Applied") && done.err.contains(&first), "{done:?}");
+    assert!(!done.out.contains("to upload") || done.out.contains("0 B to upload"), "{}", done.out);
+    for ((address, before), third) in ALL.iter().zip(&before).zip(&third) {
+        let now = resource(&s, address);
+        assert_eq!(now["id"], before["id"], "{address}");
+        let version = |v: &Value| v["version"].as_u64().unwrap();
+        if *address != "MemoryStore/notes" {
+            assert!(version(&now) > version(third), "{address}: a new version, not an old one");
+        }
+        assert_eq!((&now["spec"], &now["state"]), (&before["spec"], &before["state"]), "{address}");
+    }
+    // A new apply, which says what it is.
+    let apply = newest(&s);
+    assert_eq!(apply["source"]["apply"], first.as_str());
+    assert!(s.run(&["history"]).out.lines().nth(1).unwrap().contains(&format!("rollback to {first}")));
+    assert_eq!(s.run(&["history", "--json"]).json()["applies"].as_array().unwrap().len(), 4);
+    let shown = s.run(&["show", apply["id"].as_str().unwrap()]).code(0).out;
+    assert!(shown.contains("a rollback") && shown.contains("third") && shown.contains("first"), "{shown}");
+    assert!(s.run(&["rollback", &first, "--yes"]).code(0).out.contains("Nothing to do"));
+}
+
+#[test]
+fn what_was_undone_is_refused_until_its_own_source_changes() {
+    let s = versioned();
+    let first = generation(&s, "first");
+    let second = generation(&s, "second");
+    s.run(&["rollback", &first, "--yes"]).code(0);
+    let refused = |s: &Sandbox| {
+        let plan = s.run(&["apply", "--yes"]).code(4);
+        for address in ALL {
+            assert!(plan.out.contains(address), "{address}: {}", plan.out);
+        }
+        assert!(plan.out.contains("plan.rolled_back") && plan.out.contains("before a rollback"), "{}", plan.out);
+        assert!(!resource(s, "Agent/billing")["spec"].to_string().contains("second"));
+    };
+    refused(&s);
+    // An unrelated merge is applied, and is none against the rollback.
+    s.write("agents/faq.md", &crate::sandbox::agent("", "You answer other questions.\n"));
+    refused(&s);
+    assert!(resource(&s, "Agent/faq").to_string().contains("other questions"));
+    refused(&s);
+    // Reverted in the files: nothing is left to do but to forget it; then another text is like any other.
+    for file in ["docs/a.md", "memory/a.md"] {
+        s.write(file, "first\n");
+    }
+    s.write("skills/triage/SKILL.md", &crate::sandbox::skill("triage", "first"));
+    s.write("agents/billing.md", &crate::sandbox::agent("skills: [triage]\n", "You answer first.\n"));
+    let plan = s.run(&["plan", "--json"]).code(0).json();
+    let ids: Vec<&str> = plan["actions"].as_array().unwrap().iter().map(|a| a["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["owner#policy"]);
+    s.run(&["apply", "--yes"]).code(0);
+    s.run(&["plan", "--detailed-exitcode"]).code(0);
+    generation(&s, "fourth");
+    // What was undone comes back by another rollback, if it was right after all.
+    s.run(&["rollback", &second, "--yes"]).code(0);
+    assert!(resource(&s, "Agent/billing")["spec"].to_string().contains("second"));
+}
+
+#[test]
+fn a_rollback_is_held_against_the_same_rules() {
+    let s = team();
+    s.run(&["apply", "--yes"]).code(0);
+    let first = newest(&s)["id"].as_str().unwrap().to_owned();
+    s.write("agents/new.md", &crate::sandbox::agent("", "You are new.\n"));
+    s.run(&["apply", "--yes"]).code(0);
+    // What would be gone for good is said, and goes with a line alone.
+    let plan = s.run(&["rollback", &first, "--yes"]).code(5);
+    assert!(plan.out.contains("plan.irreversible") && plan.out.contains("Agent/new"), "{}", plan.out);
+    s.write("checkfu.yaml", &format!("{}removed:\n  - {{address: Agent/new}}\n", config("acme/support")));
+    s.run(&["rollback", &first, "--yes"]).code(0);
+    s.run(&["get", "Agent/new"]).code(1);
+    // To go forward again it is made anew, under another id, which is said before.
+    s.write("checkfu.yaml", &config("acme/support"));
+    let second = s.run(&["history", "--json"]).json()["applies"][1]["id"].as_str().unwrap().to_owned();
+    let plan = s.run(&["rollback", &second]).code(1).out;
+    assert!(plan.contains("plan.new_id"), "{plan}");
+    // An apply of nobody, of another owner, and what is no apply.
+    for id in ["apply_none", "Agent/new"] {
+        assert!(s.run(&["rollback", id]).code(1).err.contains("cli.not_found"));
+    }
+    s.write("checkfu.yaml", &config("acme/other"));
+    assert!(s.run(&["rollback", &first]).code(1).err.contains("an apply of acme/support"));
+}

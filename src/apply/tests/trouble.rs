@@ -41,7 +41,7 @@ fn before(plan_digest: Digest) -> ApplyInfo {
         ended_at: None,
         outcome: None,
         done: 0,
-        did: BTreeMap::new(),
+        did: vec![],
         addresses: vec![],
         lines: vec![],
         specs: BTreeMap::new(),

@@ -20,7 +20,10 @@ pub fn run(run: &Run, args: Args) -> Ran {
     let runtime = runtime()?;
     let apply = runtime.block_on(find(&control, &context, &args.apply))?;
     if apply.owner != loaded.config.authoring_owner {
-        let message = format!("{} is an apply of {}, and this project is {}'s", apply.id, apply.owner, loaded.config.authoring_owner);
+        let message = format!(
+            "{} is an apply of {}, and this project is {}'s",
+            apply.id, apply.owner, loaded.config.authoring_owner
+        );
         return Err(Failure::new(&codes::cli::NOT_FOUND, message).fix("checkfu history"));
     }
     let recorded = runtime.block_on(reconcile::recorded(&control, &context, &loaded.config, &apply));

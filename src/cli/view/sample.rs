@@ -285,7 +285,9 @@ pub fn apply() -> crate::model::op::ApplyInfo {
         ended_at: None,
         outcome: Some("partial".to_owned()),
         done: 0,
-        did: std::collections::BTreeMap::from([("publish".to_owned(), 1), ("update".to_owned(), 2)]),
+        did: [("publish", 1), ("update", 2)]
+            .map(|(verb, count)| crate::model::op::Did { verb: verb.to_owned(), count })
+            .to_vec(),
         addresses: ["Agent/a", "Agent/b", "Skill/s"].map(str::to_owned).to_vec(),
         lines: Vec::new(),
         specs: std::collections::BTreeMap::new(),

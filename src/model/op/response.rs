@@ -345,9 +345,9 @@ pub struct ApplyInfo {
     pub outcome: Option<String>,
     /// How many actions were done.
     pub done: u64,
-    /// How many of these were of each verb.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub did: BTreeMap<String, u64>,
+    /// How many of these were of each verb, by verb.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub did: Vec<Did>,
     /// The addresses of these, sorted, each once, at most [`ApplyInfo::SHOWN`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
@@ -356,6 +356,15 @@ pub struct ApplyInfo {
     /// The specs that its lines name, by digest. Empty in lists.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub specs: BTreeMap<String, Value>,
+}
+
+/// How many actions of a verb an Apply did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Did {
+    /// As in the names of actions: `update`, `publish`, `retire`.
+    pub verb: String,
+    /// How many.
+    pub count: u64,
 }
 
 impl ApplyInfo {
@@ -375,7 +384,7 @@ pub struct Recorded {
     /// Was it protected?
     #[serde(default)]
     pub protected: bool,
-    /// The files of the content that it names (skills, trees); a store's are in its `contents`.
+    /// The files of the content that it names (skills, trees); of a store the memories whose bytes are held still.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<Entry>,
 }
