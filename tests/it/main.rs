@@ -35,6 +35,7 @@ mod remote;
 mod repo;
 mod sandbox;
 mod serve;
+mod situations;
 mod words;
 
 use std::collections::BTreeSet;
