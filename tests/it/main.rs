@@ -6,6 +6,7 @@
 mod action;
 mod cli_backup;
 mod cli_bounds;
+mod cli_decide;
 mod cli_drift;
 mod cli_interrupt;
 mod cli_loop;

@@ -197,18 +197,14 @@ fn a_line_of_what_went_names_the_spec_that_went() {
 #[test]
 fn the_source_last_applied_is_that_of_an_apply_that_changed_something() {
     let ws = Ws::new();
-    let begin = |commit: &str| {
-        let request = ApplyBegin {
-            plan_digest: Digest::of(commit.as_bytes()),
-            owner: owner(A),
-            source: Source { commit: Some(commit.to_owned()), ..Source::default() },
-            addresses: vec![],
-        };
+    let begin_from = |source: Source| {
+        let request = ApplyBegin { plan_digest: Digest::of_json(&source), owner: owner(A), source, addresses: vec![] };
         match ws.call(&by(A), Request::ApplyBegin(request)).unwrap() {
             Response::Began(began) => Context { apply: Some(began.id), ..by(A) },
             other => panic!("{other:?}"),
         }
     };
+    let begin = |commit: &str| begin_from(Source { commit: Some(commit.to_owned()), ..Source::default() });
     let source = || ws.owner(A).source.and_then(|s| s.commit);
     let (old, new) = (begin("old"), begin("new"));
     assert_eq!(source(), None);
@@ -231,6 +227,10 @@ fn the_source_last_applied_is_that_of_an_apply_that_changed_something() {
     end(&begin("last"));
     let state = ws.owner(A);
     assert_eq!((state.source.unwrap().commit.as_deref(), state.seq), (Some("old"), 0));
+    // After a rollback what is older than what was undone is as old as before.
+    let first = Source { commit: Some("first".to_owned()), apply: new.apply.clone(), ..Source::default() };
+    ws.written(&begin_from(first), update(Kind::Agent, at(&id, 2), json!({"system": "first"})));
+    assert_eq!(source().as_deref(), Some("old"));
 }
 
 #[test]
