@@ -10,8 +10,8 @@ use crate::diag::{LineIndex, Severity};
 use crate::manifest::{self, Form as Written};
 use crate::model::kinds::arbitrary::{authored, resolved};
 use crate::model::kinds::def;
-use crate::model::{Address, Digest, Kind};
 use crate::model::tree::Entry;
+use crate::model::{Address, Digest, Kind};
 use crate::pull::{Form, Resource, document, needed, units};
 
 fn skills() -> BTreeMap<String, Digest> {
@@ -158,7 +158,8 @@ fn told(address: &str, spec: Value, paths: &[&str], allowed: &[&str]) -> Vec<Str
 #[test]
 fn live_paths_are_no_way_out_and_no_way_in() {
     let tree = || json!({ "name": "docs", "source": { "kind": "upload" } });
-    for bad in ["../../x", "/etc/passwd", "a/../../b", "aux", "a\\b", ".git/hooks/post-checkout", ".GIT/config", "a\nb"] {
+    for bad in ["../../x", "/etc/passwd", "a/../../b", "aux", "a\\b", ".git/hooks/post-checkout", ".GIT/config", "a\nb"]
+    {
         let found = told("FileTree/docs", tree(), &["ok", bad], &[]);
         assert!(found.len() == 1 && found[0].starts_with("pull.path: FileTree/docs"), "{bad:?}: {found:?}");
     }
@@ -170,7 +171,9 @@ fn live_paths_are_no_way_out_and_no_way_in() {
         json!({ "name": "s", "modes": modes, "contents": { memory: Digest::of(b"x") } })
     };
     assert!(told("MemoryStore/s", store("/", "/a/b.md"), &[], &[]).is_empty());
-    for (prefix, memory) in [("/", "/../x"), ("/", "/a/./b"), ("/..", "/../x"), ("/.git", "/.git/config"), ("/con", "/con/x")] {
+    for (prefix, memory) in
+        [("/", "/../x"), ("/", "/a/./b"), ("/..", "/../x"), ("/.git", "/.git/config"), ("/con", "/con/x")]
+    {
         let found = told("MemoryStore/s", store(prefix, memory), &[], &[]);
         assert!(!found.is_empty() && found.iter().all(|f| f.starts_with("pull.path")), "{prefix} {memory}: {found:?}");
     }

@@ -94,8 +94,8 @@ fn a_lock_that_is_none_or_lies_is_refused() {
             ("b.md", "---\nname: b\nmodel: m\nskills: [../x, ./y]\n---\n"),
             ("skills/s/SKILL.md", "---\nname: t\ndescription: d\n---\n"),
         ]);
-        let ran = s.run(&["pull", "--owner", "acme/x", "--from", "claude-lock.json"]).code(1);
-        assert!(ran.err.contains(why), "{lock}: {}", ran.err);
+        let ran = s.run(&["pull", "--owner", "acme/x", "--from", "claude-lock.json", "--json"]).code(1);
+        assert!(ran.out.contains(why), "{lock}: {}", ran.out);
         assert!(!s.path("checkfu.yaml").exists(), "{lock}");
     }
 }
