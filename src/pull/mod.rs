@@ -4,6 +4,7 @@
 //! ids ─▶ names (addresses for what nobody owns)
 //! canonical live forms ─▶ document (clean manifest texts) ─▶ files (units with their folders, every path checked)
 //!                      ─▶ lines (`adopt:` of checkfu.yaml)
+//! files that are there ─▶ patch (one value or line changes, every other byte stays)
 //! a project of another tool ─▶ ant ─▶ wire bodies, and then the same way
 //! ```
 
@@ -13,6 +14,7 @@ mod files;
 mod learned;
 mod lines;
 mod names;
+pub mod patch;
 mod paths;
 mod standing;
 
