@@ -40,7 +40,13 @@ impl Pass<'_> {
     pub(super) fn edits(&self, target: &Value) -> Vec<Edit> {
         let mut edits = self.differ(self.root, target);
         edits.sort_by_key(|e| (e.at.start, e.at.end));
-        edits.dedup();
+        // An alias may be written out for two reasons; the next pass sees to the second one.
+        let mut from = 0;
+        edits.retain(|e| {
+            let apart = e.at.start >= from;
+            from = if apart { e.at.end } else { from };
+            apart
+        });
         edits
     }
 
@@ -76,7 +82,8 @@ impl Pass<'_> {
         if let Some(merge) = unwanted.find_map(|(k, _)| k.merged.as_ref()) {
             return self.expand_merge(place, merge, Some(target));
         }
-        let gone: Vec<usize> = (0..place.below.len()).filter(|i| !target.contains_key(place.below[*i].name())).collect();
+        let gone: Vec<usize> =
+            (0..place.below.len()).filter(|i| !target.contains_key(place.below[*i].name())).collect();
         self.remove(place, &gone)
     }
 
@@ -124,7 +131,13 @@ impl Pass<'_> {
                 Value::Array(_) | Value::Object(_) => self.writer.flow(target),
                 scalar => self.writer.in_style(self.text, place, scalar).first,
             };
-            let lead = if !place.indicated { ": " } else if self.touches(place) { " " } else { "" };
+            let lead = if !place.indicated {
+                ": "
+            } else if self.touches(place) {
+                " "
+            } else {
+                ""
+            };
             return vec![Edit::new(place.value..place.end, format!("{lead}{written}"))];
         }
         let empty = |v: &Value| v.as_array().is_some_and(Vec::is_empty) || v.as_object().is_some_and(Map::is_empty);
@@ -139,20 +152,31 @@ impl Pass<'_> {
         place.holder != Holder::Document && place.value == place.from() && (place.after > place.lead)
     }
 
+    /// Lines below the comments that stand between an indicator and its value.
+    fn put_below_comments(&self, place: &Place<'_>, lines: Vec<String>) -> Vec<Edit> {
+        let br = self.writer.line_break;
+        let comments = self.text[place.from()..place.value].trim_end();
+        let lines = indented(lines, place.column + 2).join(br);
+        vec![Edit::new(place.from()..place.end, format!("{comments}{br}{lines}"))]
+    }
+
     fn put_scalar(&self, place: &Place<'_>, target: &Value) -> Vec<Edit> {
         let block = place.is_collection() && !place.is_bracketed(self.text);
         let between = &self.text[place.from()..place.value];
+        if between.contains('#') && place.holder != Holder::Document {
+            let line = match target {
+                Value::Array(_) | Value::Object(_) => self.writer.flow(target),
+                scalar => self.writer.plainly().in_style(self.text, place, scalar).first,
+            };
+            return self.put_below_comments(place, vec![line]);
+        }
         let Scalar { first, below } = match target {
             Value::Array(_) | Value::Object(_) => Scalar { first: self.writer.flow(target), below: Vec::new() },
-            // A value on a line of its own, behind a comment, stays one line.
-            scalar if between.contains('#') || place.holder == Holder::Document => {
-                let Writer { line_break, .. } = self.writer;
-                Writer { plainly: true, line_break }.in_style(self.text, place, scalar)
-            }
+            scalar if place.holder == Holder::Document => self.writer.plainly().in_style(self.text, place, scalar),
             scalar => self.writer.in_style(self.text, place, scalar),
         };
-        let apart = !between.is_empty() && !between.contains(['\n', '\r', '#']);
-        let from = if block && !between.contains('#') { place.from() } else { place.value };
+        let apart = !between.is_empty() && !between.contains(['\n', '\r']);
+        let from = if block { place.from() } else { place.value };
         let lead = if from == place.from() && !(apart && from == place.value) { " " } else { "" };
         if below.is_empty() {
             return vec![Edit::new(from..place.end, format!("{lead}{first}"))];
@@ -161,7 +185,14 @@ impl Pass<'_> {
     }
 
     /// A block text: its header where the value stood, its lines below that line.
-    fn put_block_text(&self, place: &Place<'_>, from: usize, first: &str, below: &[String], target: &Value) -> Vec<Edit> {
+    fn put_block_text(
+        &self,
+        place: &Place<'_>,
+        from: usize,
+        first: &str,
+        below: &[String],
+        target: &Value,
+    ) -> Vec<Edit> {
         let end = line_end(self.text, place.end);
         let tail = self.text[place.end..end].trim_end();
         let mut stop = end;
@@ -188,7 +219,11 @@ impl Pass<'_> {
             (Kind::Map(m), Value::Object(_)) if !m.is_empty()
         ) || matches!((place.node.get(), target), (Kind::Seq(i), Value::Array(_)) if !i.is_empty());
         let bracketed = place.is_collection() && place.is_bracketed(self.text) && same_kind;
-        if self.writer.plainly || bracketed || between.contains('#') || place.holder == Holder::Document {
+        if between.contains('#') && !bracketed && place.holder != Holder::Document {
+            let lines = if self.writer.plainly { vec![flow] } else { self.writer.block(target, true) };
+            return self.put_below_comments(place, lines);
+        }
+        if self.writer.plainly || bracketed || place.holder == Holder::Document {
             let lead = if place.value == place.from() { " " } else { "" };
             return vec![Edit::new(place.value..place.end, format!("{lead}{flow}"))];
         }
@@ -210,7 +245,8 @@ impl Pass<'_> {
     }
 
     fn aliases(&self, place: &Place<'_>, range: &Range<usize>, out: &mut Vec<Edit>) {
-        let within = |span: &Range<usize>| range.start <= span.start && span.end <= range.end && !range.is_empty();
+        // The span of a block text goes on over the blank lines behind it, so only where it begins counts.
+        let within = |span: &Range<usize>| range.contains(&span.start);
         if place.is_alias() {
             if within(&place.node.span) && !within(&(place.value..place.end)) {
                 let value = place.node.to_json();
@@ -265,7 +301,7 @@ impl Pass<'_> {
             if rest.trim().is_empty() {
                 body.trim_start().to_owned()
             } else {
-                let hard = Writer { plainly: true, ..self.writer };
+                let hard = self.writer.plainly();
                 let lines: Vec<String> = kept.iter().flat_map(|(k, v)| hard.entry(k, v, true)).collect();
                 indented(lines, at).join(self.writer.line_break).trim_start().to_owned()
             }
@@ -348,10 +384,8 @@ impl Pass<'_> {
 
     /// Takes entries out of a list or map of which others stay.
     fn remove(&self, place: &Place<'_>, gone: &[usize]) -> Vec<Edit> {
-        let aliases: Vec<Edit> = gone
-            .iter()
-            .flat_map(|i| self.write_out_aliases(&(place.below[*i].lead..place.below[*i].end)))
-            .collect();
+        let aliases: Vec<Edit> =
+            gone.iter().flat_map(|i| self.write_out_aliases(&(place.below[*i].lead..place.below[*i].end))).collect();
         if !aliases.is_empty() {
             return aliases;
         }

@@ -70,11 +70,6 @@ impl Place<'_> {
         !self.is_alias() && matches!(self.node.get(), Kind::Map(_) | Kind::Seq(_))
     }
 
-    /// Nothing is written where the value would be.
-    pub(super) fn is_absent(&self) -> bool {
-        self.value == self.end
-    }
-
     /// Behind the anchor, or else behind the indicator.
     pub(super) fn from(&self) -> usize {
         self.anchor.as_ref().map_or(self.after, |a| a.end)

@@ -12,6 +12,8 @@ pub mod lists;
 mod write;
 
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
 mod tests;
 
 use std::ops::Range;

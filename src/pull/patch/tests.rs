@@ -50,19 +50,35 @@ fn lists_in_brackets_stay_in_brackets() {
     let text = format!("{CONFIG}moved: [{{from: Agent/a, to: Agent/b}}] # m\nremoved: []\naccept: ~\ntargets: {{}}\n");
     let with = add(&text, &[moved("c", "d")]).unwrap();
     assert_eq!(with, text.replace("Agent/b}]", "Agent/b}, {from: Agent/c, to: Agent/d}]"));
-    assert_eq!(take_out(&with, &[moved("a", "b")]).unwrap(), text.replace("Agent/a, to: Agent/b", "Agent/c, to: Agent/d"));
-    assert_eq!(take_out(&text, &[moved("a", "b")]).unwrap(), text.replace("moved: [{from: Agent/a, to: Agent/b}] # m\n", ""));
+    assert_eq!(
+        take_out(&with, &[moved("a", "b")]).unwrap(),
+        text.replace("Agent/a, to: Agent/b", "Agent/c, to: Agent/d")
+    );
+    assert_eq!(
+        take_out(&text, &[moved("a", "b")]).unwrap(),
+        text.replace("moved: [{from: Agent/a, to: Agent/b}] # m\n", "")
+    );
     let line = Removed { address: "Agent/billing-*".into(), to: None, keep: true };
     let with = add(&text, &[line]).unwrap();
     assert_eq!(with, text.replace("removed: []", "removed:\n  - {address: Agent/billing-*, keep: true}"));
-    let line = Accept { address: Address::new(Kind::Agent, "a"), live: Digest::of(b""), take: Take::Live, reason: "a: b".into() };
+    let line = Accept {
+        address: Address::new(Kind::Agent, "a"),
+        live: Digest::of(b""),
+        take: Take::Live,
+        reason: "a: b".into(),
+    };
     let with = add(&text, &[line.clone()]).unwrap();
     let written =
         format!("accept:\n  - address: Agent/a\n    live: {}\n    reason: \"a: b\"\n    take: live\n", Digest::of(b""));
     assert_eq!(with, text.replace("accept: ~\n", &written));
     let again = Accept { live: Digest::of(b"x"), ..line };
-    assert_eq!(add(&with, &[again]).unwrap(), with.replace(&Digest::of(b"").to_string(), &Digest::of(b"x").to_string()));
-    let rows = format!("{CONFIG}adopt: [\n  # one\n  {{address: Agent/a, id: x}}, # a\n  {{address: Agent/b, id: y}} # b\n]\n");
+    assert_eq!(
+        add(&with, &[again]).unwrap(),
+        with.replace(&Digest::of(b"").to_string(), &Digest::of(b"x").to_string())
+    );
+    let rows = format!(
+        "{CONFIG}adopt: [\n  # one\n  {{address: Agent/a, id: x}}, # a\n  {{address: Agent/b, id: y}} # b\n]\n"
+    );
     let with = add(&rows, &[adopt("c", "z")]).unwrap();
     assert_eq!(with, rows.replace("id: y} # b\n", "id: y}, # b\n  {address: Agent/c, id: z}\n"));
     assert_eq!(take_out(&with, &[adopt("b", "y")]).unwrap(), with.replace("  {address: Agent/b, id: y}, # b\n", ""));
@@ -111,7 +127,10 @@ fn a_block_text_changes_in_its_lines() {
     assert_eq!(put(text, "/s/a", json!("one\n \n2")), text.replace("two", "2"));
     assert_eq!(put(text, "/s/a", json!("one\n \ntwo\n")), text.replace("|- #", "| #"));
     assert_eq!(put(text, "/s/b", json!("long line goes on\nlast\n\n")), text.replace("next", "last"));
-    assert_eq!(put(text, "/s/b", json!("long line goes on\nnext\n")), text.replace(">+", ">").replace("next\n\n", "next\n"));
+    assert_eq!(
+        put(text, "/s/b", json!("long line goes on\nnext\n")),
+        text.replace(">+", ">").replace("next\n\n", "next\n")
+    );
     put(text, "/s/a", json!("  deep\nless\n\n\n"));
     put(text, "/s/a", json!("\n\n"));
     put(text, "/s/b", json!(" x\ny"));
@@ -122,8 +141,12 @@ fn a_block_text_changes_in_its_lines() {
 
 #[test]
 fn lists_and_maps_change_in_what_differs() {
-    let text = "t: # tools\n  # first\n  - type: a # a\n    on: true\n  - type: b\nm: {x: 1, y: 2}\nn:\n- p\n# mid\n- q\n";
-    assert_eq!(put(text, "/t", json!([{"type": "a", "on": false}, {"type": "b"}])), text.replace("on: true", "on: false"));
+    let text =
+        "t: # tools\n  # first\n  - type: a # a\n    on: true\n  - type: b\nm: {x: 1, y: 2}\nn:\n- p\n# mid\n- q\n";
+    assert_eq!(
+        put(text, "/t", json!([{"type": "a", "on": false}, {"type": "b"}])),
+        text.replace("on: true", "on: false")
+    );
     assert_eq!(put(text, "/t", json!([{"type": "b"}])), text.replace("  - type: a # a\n    on: true\n", ""));
     assert_eq!(
         put(text, "/t", json!([{"type": "a", "on": true}, {"type": "c", "k": [1]}, {"type": "b"}])),
@@ -131,9 +154,15 @@ fn lists_and_maps_change_in_what_differs() {
     );
     assert_eq!(put(text, "/t/0", json!({"on": true})), text.replace("type: a # a\n    on", "on"));
     assert_eq!(put(text, "/m", json!({"y": 2, "z": []})), text.replace("x: 1, y: 2", "y: 2, z: []"));
-    assert_eq!(put(text, "/n", json!(["o", "p", "q", "r"])), text.replace("- p", "- o\n- p").replace("- q", "- q\n- r"));
+    assert_eq!(
+        put(text, "/n", json!(["o", "p", "q", "r"])),
+        text.replace("- p", "- o\n- p").replace("- q", "- q\n- r")
+    );
     assert_eq!(put(text, "/n", json!([])), text.replace("n:\n- p\n# mid\n- q", "n: []"));
-    assert_eq!(put(text, "/t", json!("x")), format!("t: # tools\n  # first\n  \"x\"\n{}", &text[text.find("m:").unwrap()..]));
+    assert_eq!(
+        put(text, "/t", json!("x")),
+        format!("t: # tools\n  # first\n  \"x\"\n{}", &text[text.find("m:").unwrap()..])
+    );
     let without = remove(text, 0..text.len(), "/t").unwrap();
     assert_eq!(without, text[text.find("m:").unwrap()..]);
 }

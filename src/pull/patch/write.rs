@@ -33,6 +33,11 @@ impl Scalar {
 }
 
 impl Writer {
+    /// The same, in the form that holds anything.
+    pub(super) fn plainly(self) -> Self {
+        Self { plainly: true, ..self }
+    }
+
     /// A value inside of brackets, or anywhere in one line.
     pub(super) fn flow(&self, value: &Value) -> String {
         match value {
