@@ -13,7 +13,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::manifest::yaml::Kind;
 use crate::pull::patch::layout::{Holder, Place, column, line_end, line_start, next_line, trivia};
-use crate::pull::patch::write::{Scalar, Writer, indented};
+use crate::pull::patch::write::{Scalar, Writer, in_order, indented};
 
 /// Bytes that are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +73,8 @@ impl Pass<'_> {
             return changed;
         }
         let has = place.node.to_json();
-        let missing: Vec<(&String, &Value)> = target.iter().filter(|(k, v)| has.get(k.as_str()) != Some(*v)).collect();
+        let missing: Vec<(&String, &Value)> =
+            in_order(target).into_iter().filter(|(k, v)| has.get(k.as_str()) != Some(*v)).collect();
         if !missing.is_empty() {
             return self.add_entries(place, &missing);
         }

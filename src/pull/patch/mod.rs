@@ -9,6 +9,7 @@
 mod edit;
 mod layout;
 pub mod lists;
+pub mod merge;
 mod write;
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ fn lists_in_brackets_stay_in_brackets() {
     };
     let with = add(&text, &[line.clone()]).unwrap();
     let written =
-        format!("accept:\n  - address: Agent/a\n    live: {}\n    reason: \"a: b\"\n    take: live\n", Digest::of(b""));
+        format!("accept:\n  - address: Agent/a\n    live: {}\n    take: live\n    reason: \"a: b\"\n", Digest::of(b""));
     assert_eq!(with, text.replace("accept: ~\n", &written));
     let again = Accept { live: Digest::of(b"x"), ..line };
     assert_eq!(
@@ -150,7 +150,7 @@ fn lists_and_maps_change_in_what_differs() {
     assert_eq!(put(text, "/t", json!([{"type": "b"}])), text.replace("  - type: a # a\n    on: true\n", ""));
     assert_eq!(
         put(text, "/t", json!([{"type": "a", "on": true}, {"type": "c", "k": [1]}, {"type": "b"}])),
-        text.replace("  - type: b", "  - k:\n      - 1\n    type: c\n  - type: b")
+        text.replace("  - type: b", "  - type: c\n    k:\n      - 1\n  - type: b")
     );
     assert_eq!(put(text, "/t/0", json!({"on": true})), text.replace("type: a # a\n    on", "on"));
     assert_eq!(put(text, "/m", json!({"y": 2, "z": []})), text.replace("x: 1, y: 2", "y: 2, z: []"));

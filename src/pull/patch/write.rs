@@ -1,6 +1,6 @@
 //! New values as YAML: inside of brackets, as lines of a block, and scalars in the style of the one they replace.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::manifest::emit;
 use crate::manifest::yaml::Kind;
@@ -9,6 +9,20 @@ use crate::pull::patch::layout::{Place, block_indent, line_end, next_line};
 
 /// Most characters of a map or list that is written in one line by choice.
 const SHORT: usize = 100;
+
+/// Keys that come first in a new map, in this order; the others follow by name.
+const FIRST: [&str; 17] = [
+    "kind", "name", "type", "skill", "store", "tree", "file", "path", "at", "address", "target", "id", "live", "take",
+    "reason", "from", "to",
+];
+
+/// The entries of a map in the order in which they are written.
+pub(super) fn in_order(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let rank = |key: &str| FIRST.iter().position(|f| *f == key).unwrap_or(FIRST.len());
+    let mut entries: Vec<_> = map.iter().collect();
+    entries.sort_by_key(|(key, _)| rank(key));
+    entries
+}
 
 /// How new values are written.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +62,7 @@ impl Writer {
             }
             Value::Object(map) => {
                 let entries: Vec<String> =
-                    map.iter().map(|(k, v)| format!("{}: {}", self.text(k, true), self.flow(v))).collect();
+                    in_order(map).into_iter().map(|(k, v)| format!("{}: {}", self.text(k, true), self.flow(v))).collect();
                 format!("{{{}}}", entries.join(", "))
             }
             other => other.to_string(),
@@ -82,7 +96,7 @@ impl Writer {
                 items.iter().flat_map(|v| self.item(v, flat)).collect()
             }
             Value::Object(map) if !map.is_empty() && !self.plainly => {
-                map.iter().flat_map(|(k, v)| self.entry(k, v, flat)).collect()
+                in_order(map).into_iter().flat_map(|(k, v)| self.entry(k, v, flat)).collect()
             }
             other => {
                 let Scalar { first, mut below } = self.scalar(other, 2);

@@ -24,7 +24,8 @@ use crate::diag::{Diagnostic, Diagnostics, Severity, codes};
 use crate::model::config::Adopt;
 use crate::model::op::Context;
 use crate::model::{Address, Digest};
-use crate::pull::{Body, File, Resource, Standing, Unit, append, bad_link, differing, published, standing, units};
+use crate::pull::{Body, File, Resource, Standing, Unit, bad_link, differing, published, standing, units};
+use crate::pull::patch::{self, PatchError};
 use crate::reconcile::load::{LoadOptions, load};
 use crate::reconcile::{self, read};
 
@@ -125,11 +126,12 @@ pub(super) fn append_lines(here: &Here, adopt: &[Adopt]) -> Result<String, Failu
     if adopt.is_empty() {
         return Ok(here.text.clone());
     }
-    if !here.config.adopt.is_empty() {
-        let message = "checkfu.yaml has an `adopt:` list already";
-        return Err(Failure::new(&code::ADOPTED, message).fix(append("", adopt)));
-    }
-    Ok(append(&here.text, adopt))
+    patch::lists::add(&here.text, adopt).map_err(|e| config_not_patched(&e))
+}
+
+/// `checkfu.yaml` cannot be changed line by line.
+pub(in crate::cli::commands) fn config_not_patched(why: &PatchError) -> Failure {
+    Failure::new(&code::NOT_PATCHED, format!("checkfu.yaml is left as it is: {why}"))
 }
 
 /// Files that are in a folder and not live.
