@@ -265,20 +265,16 @@ impl Instructions<'_> {
     fn put(&self, live: Option<&str>, target: &mut Value, prose: &mut Option<String>, others: &mut Texts) {
         let parts = &self.wanted.instructions;
         let old = self.wanted.spec.get("instructions").and_then(Value::as_str).unwrap_or_default();
-        let done = live.is_some_and(|live| {
-            distribute(old, parts, live).is_some_and(|texts| {
-                parts.iter().zip(&texts).enumerate().all(|(i, (part, text))| self.holds(i, part, text)) && {
-                    for (i, (part, text)) in parts.iter().zip(&texts).enumerate() {
-                        if lines_of(old, part) != *text {
-                            self.put_part(i, part, text, target, prose, others);
-                        }
+        let texts = live.and_then(|live| distribute(old, parts, live));
+        match texts.filter(|texts| parts.iter().zip(texts).all(|(part, text)| self.holds(part, text))) {
+            Some(texts) => {
+                for (i, (part, text)) in parts.iter().zip(&texts).enumerate() {
+                    if lines_of(old, part) != *text {
+                        self.put_part(i, part, text, target, prose, others);
                     }
-                    true
                 }
-            })
-        });
-        if !done || parts.is_empty() {
-            self.put_whole(live, target, prose);
+            }
+            None => self.put_whole(live, target, prose),
         }
     }
 
@@ -293,7 +289,7 @@ impl Instructions<'_> {
     }
 
     /// Can a part be this text?
-    fn holds(&self, _: usize, part: &TextPart, text: &str) -> bool {
+    fn holds(&self, part: &TextPart, text: &str) -> bool {
         if self.is_prose(part) {
             return is_prose(text);
         }

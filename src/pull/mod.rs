@@ -17,6 +17,7 @@ mod names;
 mod parts;
 pub mod patch;
 mod paths;
+mod sets;
 mod standing;
 
 #[cfg(test)]
@@ -28,5 +29,6 @@ pub use document::{Form, Text, document};
 pub use files::{Body, File, Resource, Unit, contents, needed, units};
 pub use learned::{Learned, Prefix, folder as learned_folder, learned};
 pub use names::{Unnamed, names};
-pub use paths::bad_link;
+pub use paths::{bad_link, refused};
+pub use sets::{FileMove, Item, moved_files};
 pub use standing::{Standing, differing, published, says, standing};

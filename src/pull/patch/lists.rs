@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::diag::LineIndex;
 use crate::manifest::yaml::{self, Node};
 use crate::model::config::{Accept, Adopt, Moved, Removed};
+use crate::pull::patch::write::Writer;
 use crate::pull::patch::{PatchError, read, rewrite};
 
 /// A line of one of the lists.
@@ -62,6 +63,13 @@ pub fn add<L: Line>(text: &str, lines: &[L]) -> Result<String, PatchError> {
             }
         }
     })
+}
+
+/// Lines as they stand in a `checkfu.yaml`, with their key.
+pub fn block<L: Line>(lines: &[L]) -> String {
+    let items: Value = lines.iter().map(|l| serde_json::to_value(l).unwrap_or_default()).collect();
+    let writer = Writer { plainly: false, line_break: "\n" };
+    writer.entry(L::KEY, &items, true).iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// Takes lines out of the text of a `checkfu.yaml`; those that are not there are none to take out.

@@ -2,6 +2,7 @@
 
 mod ant;
 mod choose;
+mod drift;
 pub(super) mod here;
 mod store;
 
@@ -31,6 +32,9 @@ use crate::reconcile::{self, read};
 
 /// Writes what is live. Everything is looked at before the first file is written.
 pub fn run(run: &Run, args: &Pull) -> Ran {
+    if args.drift {
+        return drift::run(run, args);
+    }
     if let Some(lock) = &args.from {
         return ant::run(run, args, lock);
     }
