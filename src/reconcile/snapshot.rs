@@ -44,6 +44,7 @@ pub async fn snapshot<C: ControlPlane>(
     let Some(control) = control else { return Ok(Snapshot::default()) };
     let ask = Ask { control, context, me: &desired.owner };
     let mut owner = ask.owner().await?;
+    let owns_some = owner.count > 0;
     // What is seeded, and what an `adopt:` line says, is in no digest.
     let beside = !desired.adopt.is_empty() || desired.resources.values().any(Wanted::has_seeds);
     let equal = depth == Depth::UntilEqual && !beside && owner.digest == plan::owner_digest(desired);
@@ -54,13 +55,19 @@ pub async fn snapshot<C: ControlPlane>(
     if equal && live.resolved.values().all(still_there) {
         return Ok(Snapshot { live, same: true });
     }
-    read(&ask, desired, &mut live).await?;
+    let summaries = if owns_some { ask.summaries(None).await? } else { Vec::new() };
+    read(&ask, desired, summaries, &mut live).await?;
     Ok(Snapshot { live, same: false })
 }
 
-async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut Live) -> Result<(), ControlError> {
+async fn read<C: ControlPlane>(
+    ask: &Ask<'_, C>,
+    desired: &Desired,
+    summaries: Vec<Summary>,
+    live: &mut Live,
+) -> Result<(), ControlError> {
     let mut resources = Vec::new();
-    for summary in ask.summaries(None).await? {
+    for summary in summaries {
         let resource = LiveResource { summary, body: None };
         match &resource.summary.address {
             Some(address) if !resource.summary.superseded => resources.push((address.clone(), resource)),
@@ -106,7 +113,7 @@ async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut L
     )?;
     (live.taken_names, live.same_name) = same_name;
     found.put_into(live);
-    let gone_on = gone_on(&absent_at, live);
+    let gone_on = gone_on(desired, live);
     elsewhere(ask, &[], &gone_on).await?.put_into(live);
     live.resolved.extend(resolved(&pins, pinned));
     for referrer in referrers {
@@ -146,10 +153,25 @@ fn to_adopt(desired: &Desired, live: &Live) -> Vec<String> {
     ids.into_iter().collect()
 }
 
-/// What was last at an address where nothing is, and is not known yet: it may be live under another owner.
-fn gone_on(absent: &[Address], live: &Live) -> Vec<String> {
+/// What was last at an address where nothing is, is wanted there or was referred to there, and is not known yet: it may
+/// be live under another owner.
+fn gone_on(desired: &Desired, live: &Live) -> Vec<String> {
     let mine: BTreeSet<&String> = live.resources.values().map(|r| &r.summary.id).collect();
-    let last = absent.iter().filter_map(|address| live.retired.get(address));
+    let absent = |a: &&Address| live.resources.get(*a).is_none_or(is_gone);
+    let empty: Vec<&Address> = live.retired.keys().filter(absent).collect();
+    if empty.is_empty() {
+        return Vec::new();
+    }
+    let bodies = live.resources.values().filter_map(|r| Some((r, r.body.as_ref()?)));
+    let refs = bodies.flat_map(|(r, body)| (kinds::def(r.summary.kind).refs)(&body.applied.spec));
+    let referred: BTreeSet<Address> = refs
+        .filter_map(|r| match r.target {
+            Target::Own(address) => Some(address),
+            _ => None,
+        })
+        .collect();
+    let asked = empty.into_iter().filter(|a| desired.resources.contains_key(*a) || referred.contains(*a));
+    let last = asked.filter_map(|address| live.retired.get(address));
     last.filter(|id| !mine.contains(id) && !live.elsewhere.contains_key(*id)).cloned().collect()
 }
 
