@@ -79,6 +79,10 @@ pub enum Command {
     Apply(Apply),
     /// Retire everything that this project owns
     Destroy(Destroy),
+    /// Tell what moved live, who moved it, and what is not applied yet; writes nothing
+    Drift(Drift),
+    /// Put back what moved live, as apply does
+    Revert(Revert),
     /// List live resources of this project, or show one
     Get(Get),
     /// List applies, newest first
@@ -387,6 +391,34 @@ pub struct Completions {
     /// For which shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+/// `drift`
+#[derive(Debug, Args)]
+pub struct Drift {
+    /// Only these addresses or files. Globs as in 'Agent/*' are allowed
+    #[arg(value_name = "ADDRESS|PATH")]
+    pub only: Vec<String>,
+    /// Leave these addresses or files out, with globs as above
+    #[arg(long, value_name = "ADDRESS|PATH")]
+    pub exclude: Vec<String>,
+    /// Only resources with this label
+    #[arg(short = 'l', long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+    /// Name every live resource that nobody owns, not the first 20
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `revert`
+#[derive(Debug, Args)]
+pub struct Revert {
+    /// What is put back as it was applied, or made anew where it was archived or deleted
+    #[arg(value_name = "ADDRESS", required = true)]
+    pub addresses: Vec<Address>,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    pub yes: bool,
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

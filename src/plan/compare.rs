@@ -197,7 +197,8 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
     out
 }
 
-fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owner) -> Delta<'a> {
+/// Compares one resource with what is live, three values a field.
+pub(super) fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owner) -> Delta<'a> {
     let mut out = Delta::new(item, State::Compared);
     let live = item.live_spec.as_deref().unwrap_or(&body.live);
     let three = Three { item, applied: &body.applied.spec, was_unowned: &body.applied.unowned, live, reverts };

@@ -14,6 +14,7 @@ mod check;
 mod compare;
 mod deep;
 mod digest;
+mod drift;
 mod edges;
 mod exchange;
 mod exit;
@@ -38,6 +39,7 @@ mod tests;
 
 pub use check::check;
 pub use digest::{action_digest, digest};
+pub use drift::*;
 pub use exit::exit_code;
 pub use file::{MOST_BYTES, PlanFileError, read, write};
 pub use item::may_be_replaced_along;

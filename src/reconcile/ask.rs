@@ -55,6 +55,12 @@ impl<C: ControlPlane> Ask<'_, C> {
         self.side_by_side(batches).await
     }
 
+    /// All unowned resources, the kinds side by side.
+    pub(crate) async fn nobodys(&self) -> Result<Vec<Summary>, ControlError> {
+        let of = |kind| Summaries { owner: None, kind: Some(kind), names: vec![], page: None, limit: None };
+        self.side_by_side(Kind::ALL.into_iter().map(|kind| self.pages(of(kind))).collect()).await
+    }
+
     /// Bodies of these ids, one answer a batch, each handed on as it comes: all at once they are many times the
     /// files. Without an id there is still one answer: what was retired.
     pub(crate) async fn bodies(&self, ids: &[String], mut take: impl FnMut(Loaded)) -> Result<(), ControlError> {

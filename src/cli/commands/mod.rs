@@ -13,6 +13,7 @@ pub mod backup;
 pub mod completions;
 pub mod destroy;
 pub mod doctor;
+pub mod drift;
 pub mod explain;
 pub mod get;
 pub mod history;
@@ -21,6 +22,7 @@ pub mod new;
 pub mod next;
 pub mod plan;
 pub mod restore;
+pub mod revert;
 pub mod schema;
 pub mod serve;
 pub mod show;
@@ -51,6 +53,8 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::Plan(args) => plan::run(run, args),
         Command::Apply(args) => apply::run(run, args),
         Command::Destroy(args) => destroy::run(run, args),
+        Command::Drift(args) => drift::run(run, args),
+        Command::Revert(args) => revert::run(run, args),
         Command::Get(args) => get::run(run, &args),
         Command::History(args) => history::run(run, &args),
         Command::Show(args) => show::run(run, &args),

@@ -347,12 +347,12 @@ pub struct OwnerOf {
 /// Lists summaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summaries {
-    /// An owner's, or (`None`) the unowned ones with one of `names`, and, of kinds whose names are unique in the
-    /// workspace, whoever has one of them.
+    /// An owner's, or (`None`) the unowned ones: all of them, or those with one of `names` and, of kinds whose names
+    /// are unique in the workspace, whoever has one of them.
     pub owner: Option<Owner>,
     /// Which kind; `None` = all.
     pub kind: Option<Kind>,
-    /// With `owner: None`: only these shown names.
+    /// With `owner: None`: only these shown names; empty = all.
     pub names: Vec<String>,
     /// Opaque cursor.
     pub page: Option<String>,

@@ -1,6 +1,7 @@
 //! Tests of planning as a whole, over a workspace that is a value.
 
 mod checker;
+mod drift;
 mod files;
 mod findings;
 mod laws;

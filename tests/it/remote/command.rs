@@ -132,6 +132,24 @@ fn who_may_not_is_told_why() {
 }
 
 #[test]
+fn whoever_may_plan_may_look_for_drift_and_nothing_comes_of_it() {
+    let server = Server::start(1);
+    let s = sandbox(&format!("http://{}", server.at));
+    let writer = server.token(Scope::Apply, &["acme/*"]);
+    run(&s, &writer, &["apply", "--yes"]).code(0);
+    s.edit("agents/a.md", "Answer.", "Answer twice.");
+    let before = server.facts();
+    let planner = server.token(Scope::Plan, &["acme/a"]);
+    let drift = run(&s, &planner, &["drift", "--json"]).code(0).json();
+    assert_eq!((&drift["verdict"], drift["resources"].as_array().unwrap().len()), (&"as_applied".into(), 1));
+    assert_eq!(drift["unmanaged"], serde_json::json!({"count": 0, "resources": []}));
+    let reader = server.token(Scope::Read, &[]);
+    assert!(run(&s, &reader, &["drift"]).code(1).err.contains("auth.scope"));
+    assert!(run(&s, &planner, &["revert", "Agent/a", "--yes"]).code(1).err.contains("auth.scope"));
+    assert_eq!(server.facts(), before);
+}
+
+#[test]
 fn a_server_that_cannot_be_used_is_told_apart() {
     let server = Server::start(1);
     let token = server.token(Scope::Apply, &["acme/*"]);
