@@ -6,7 +6,7 @@
 //! workspace ─────────▶ live ────┘
 //! ```
 //!
-//! The pure core (`diag`, `model`, `manifest`, `desired`, `live`, `plan`, `receipt`) takes values and
+//! The pure core (`diag`, `model`, `manifest`, `desired`, `live`, `plan`, `pull`, `receipt`) takes values and
 //! returns values. Effects sit behind [`control::ControlPlane`] and [`control::Blobs`]. `reconcile` joins
 //! the stages; `cli` is the only printer. ARCHITECTURE.md holds the import table, `tests/it/layering.rs`
 //! keeps it.
@@ -21,6 +21,7 @@ pub mod live;
 pub mod manifest;
 pub mod model;
 pub mod plan;
+pub mod pull;
 pub mod receipt;
 pub mod reconcile;
 pub mod server;

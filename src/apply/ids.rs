@@ -13,7 +13,8 @@ use crate::plan::{Plan, Step};
 /// Most questions of one request.
 const BATCH: usize = 1_000;
 
-/// Checks every id of a plan whose resource the plan does not make itself.
+/// Checks every id of a plan whose resource the plan neither makes nor puts at its address or under its owner itself:
+/// those actions name the id, and are held against it.
 pub(super) async fn check<C: ControlPlane>(
     plan: &Plan,
     sender: &Sender<'_, C>,
@@ -33,8 +34,12 @@ pub(super) async fn check<C: ControlPlane>(
 
 /// What to ask, and the id that the plan says.
 fn asked(plan: &Plan) -> Vec<(Want, &str)> {
-    let creates = plan.actions.iter().filter(|a| matches!(a.step, Step::Create { .. }));
-    let made: BTreeSet<String> = creates.filter_map(|a| Some(a.address.as_ref()?.to_string())).collect();
+    let made = plan.actions.iter().filter_map(|a| match (&a.step, a.address.as_ref()?) {
+        (Step::Create { .. } | Step::Claim { .. } | Step::Transfer { .. }, address) => Some(address.to_string()),
+        (Step::HandOver { to, .. }, address) => Some(format!("{to}:{address}")),
+        _ => None,
+    });
+    let made: BTreeSet<String> = made.collect();
     let ids = plan.ids.0.iter().map(|(key, id)| {
         let pinned = key.rsplit_once('@').and_then(|(key, content)| Some((key, content.parse::<Digest>().ok()?)));
         let (key, content) = pinned.map_or((key.as_str(), None), |(key, content)| (key, Some(content)));

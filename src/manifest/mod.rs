@@ -22,8 +22,9 @@ pub mod yaml;
 
 pub use config::{ConfigDocument, config};
 pub use document::{Document, FieldMode, Form, Mode};
-pub use emit::emit;
+pub use emit::{emit, emit_in_order};
 pub use skill::{skill_head, skill_name};
+pub use stream::slug;
 pub use suggest::nearest;
 pub use unread::Unread;
 

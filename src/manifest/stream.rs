@@ -233,8 +233,8 @@ pub(super) fn guessed(written: Option<&str>) -> String {
     written.and_then(slug).unwrap_or_else(|| "unnamed".to_owned())
 }
 
-/// A name made of any text.
-pub(super) fn slug(text: &str) -> Option<String> {
+/// A name made of any text, if there is a letter or digit to make one of.
+pub fn slug(text: &str) -> Option<String> {
     let parts: Vec<String> = text
         .to_lowercase()
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -13,6 +13,8 @@ use crate::model::{Address, Digest, Kind};
 use crate::plan::compare::{Delta, FieldDelta, Outcome, State};
 use crate::plan::item::{Item, Users};
 use crate::plan::memory::{self, Memories};
+use crate::plan::ownership;
+use crate::plan::readdress::Comes;
 use crate::plan::record::{before_publish, recorded, settles, unowned, with_contents};
 use crate::plan::retire::Retired;
 use crate::plan::{
@@ -33,6 +35,8 @@ pub(super) struct Draft {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     Policy,
+    /// Who owns what, and where: nothing live changes.
+    Ownership,
     /// Versions that nobody follows as latest, and what holds no reference.
     Unfollowed,
     /// Agents and mounts.
@@ -51,14 +55,22 @@ pub(super) struct Building<'a> {
 }
 
 /// A chain of actions on one resource.
-struct Chain<'d> {
-    delta: &'d Delta<'d>,
+pub(super) struct Chain<'d> {
+    pub(super) delta: &'d Delta<'d>,
     last: Option<String>,
     drafts: Vec<Draft>,
 }
 
 impl Chain<'_> {
-    fn push(&mut self, verb: Verb, operation: String, step: Step, first: Precondition, rank: Rank, about: About) {
+    pub(super) fn push(
+        &mut self,
+        verb: Verb,
+        operation: String,
+        step: Step,
+        first: Precondition,
+        rank: Rank,
+        about: About,
+    ) {
         let address = self.delta.address();
         let id = format!("{address}#{}", verb.as_str());
         let mut needs = BTreeSet::new();
@@ -91,6 +103,9 @@ impl Building<'_> {
             return;
         }
         let mut chain = Chain { delta, last: None, drafts: Vec::new() };
+        if let Some(comes) = delta.item.comes {
+            ownership::comes(&mut chain, comes, &self.desired.owner);
+        }
         match &delta.state {
             State::New { since, revived } => self.create(&mut chain, since.clone(), *revived),
             _ if delta.anew => self.anew(&mut chain),
@@ -124,6 +139,8 @@ impl Building<'_> {
             Some(f) => format!("`{}` cannot change in place", f.path),
             None => "what it refers to gets a new id, and the reference cannot change in place".to_owned(),
         };
+        let moved = matches!(chain.delta.item.comes, Some(Comes::Renamed(_)));
+        let reason = if moved { format!("{reason}: what was moved is replaced by a new resource") } else { reason };
         let version = live.summary.version;
         self.whole(chain, Verb::Replace, reason, Precondition::Version { version }, Some(live.summary.id.clone()));
     }
@@ -135,7 +152,9 @@ impl Building<'_> {
         let id = live.summary.id.clone();
         let retired = Retired::new(address, live, false, None);
         let reason = "it and another take each other's place: it goes first, and is made anew";
-        chain.drafts.push(retirement(&retired, reason));
+        let mut retirement = retirement(&retired, reason);
+        retirement.needs.extend(chain.last.take());
+        chain.drafts.push(retirement);
         let reason = "made anew at the place that another had".to_owned();
         self.whole(chain, Verb::Create, reason, Precondition::Absent { since: Some(id) }, None);
         if let Some(create) = chain.drafts.last_mut() {
@@ -191,6 +210,8 @@ impl Building<'_> {
         if publish {
             self.publish(chain, &summary.id, summary.version, done.clone());
         }
+        let before = usize::from(delta.item.comes.is_some());
+        let claimed = delta.item.comes == Some(&Comes::Adopted);
         let authoring = || Precondition::Authoring { version: summary.version, seq: summary.seq };
         // What only the record knows, such as the mode of a memory, is sent with the rest and has no action of its own.
         if let Some(first) = chain.drafts.first_mut() {
@@ -198,8 +219,9 @@ impl Building<'_> {
             first.action.about.changes.extend(changes::fields(delta, known));
         }
         // A write of memories records the paths that it writes and nothing else, so the rest is recorded before it.
-        let alone = chain.drafts.is_empty() && settles(delta);
-        if alone || delta.memories.as_ref().is_some_and(|m| m.settle) {
+        // A claim records all of it itself.
+        let alone = chain.drafts.len() == before && settles(delta);
+        if !claimed && (alone || delta.memories.as_ref().is_some_and(|m| m.settle)) {
             let spec = match &delta.memories {
                 Some(memories) => with_contents(done.clone(), memories.settled.clone()),
                 None => done.clone(),
@@ -234,7 +256,7 @@ impl Building<'_> {
         }
         about.files = changes::trees(entries, &content.entries);
         about.upload_bytes = Some(self.upload(content.entries.iter().map(|e| (e.sha256, e.size))));
-        let rank = self.followers(delta.address(), &mut about);
+        let rank = self.followers(delta.address(), id, &mut about);
         let unowned = unowned(delta);
         let step = Step::Publish { id: Some(id.to_owned()), spec, unowned, content };
         let operation = format!("{}.publish", delta.item.def.plural);
@@ -252,8 +274,8 @@ impl Building<'_> {
         about.at = memories.puts.first().map(|p| delta.item.place(&format!("contents.{p}"))).or(about.at);
         about.files.clone_from(&memories.files);
         about.upload_bytes = Some(self.upload(puts.values().map(|b| (b.sha256, b.size))));
-        let rank = match id {
-            Some(_) => self.followers(delta.address(), &mut about),
+        let rank = match &id {
+            Some(id) => self.followers(delta.address(), id, &mut about),
             None => Rank::Unfollowed,
         };
         let unowned = unowned(delta);
@@ -264,18 +286,26 @@ impl Building<'_> {
     }
 
     /// Who uses what is published, and the rank that follows from it.
-    fn followers(&self, address: &Address, about: &mut About) -> Rank {
+    fn followers(&self, address: &Address, id: &str, about: &mut About) -> Rank {
         let users = self.users.get(address).into_iter().flatten();
-        let mut seen: Vec<FollowerOf> = users
-            .map(|(user, r)| FollowerOf {
-                address: self.agent_of(user).clone(),
-                owner: None,
-                unowned: false,
-                latest: r.selector == Selector::Latest,
-            })
-            .collect();
-        seen.sort_by(|a, b| (&a.address, !a.latest).cmp(&(&b.address, !b.latest)));
-        seen.dedup_by(|a, b| a.address == b.address);
+        let own = users.map(|(user, r)| FollowerOf {
+            address: self.agent_of(user).clone(),
+            owner: None,
+            unowned: false,
+            latest: r.selector == Selector::Latest,
+        });
+        let me = &self.desired.owner;
+        let others = self.live.referrers.get(id).into_iter().flatten().filter(|r| r.owner.as_ref() != Some(me));
+        let others = others.map(|r| FollowerOf {
+            address: r.address.clone().unwrap_or_else(|| Address::new(r.kind, r.id.clone())),
+            owner: r.owner.clone(),
+            unowned: r.owner.is_none(),
+            latest: r.follows,
+        });
+        let mut seen: Vec<FollowerOf> = own.chain(others).collect();
+        let who = |f: &FollowerOf| (f.unowned, f.owner.clone(), f.address.clone());
+        seen.sort_by_cached_key(|f| (who(f), !f.latest));
+        seen.dedup_by(|a, b| who(a) == who(b));
         about.live_at_once = super::count(seen.iter().filter(|f| f.latest).count());
         about.followers = seen;
         if about.live_at_once > 0 { Rank::Followed } else { Rank::Unfollowed }
@@ -380,7 +410,7 @@ fn all_of(summary: &Summary) -> Precondition {
     Precondition::Store { version, memories }
 }
 
-fn about(delta: &Delta<'_>, reason: &str) -> About {
+pub(super) fn about(delta: &Delta<'_>, reason: &str) -> About {
     About {
         name: shown_name(delta.item),
         at: Some(delta.item.wanted.at.to_string()),

@@ -10,6 +10,7 @@ use crate::model::kinds::{Change, Default_, Field, List, Ref, is_unowned};
 use crate::model::{Address, Owner};
 use crate::plan::item::{self, Item, Users};
 use crate::plan::memory::{self, Memories};
+use crate::plan::readdress::Comes;
 use crate::plan::{Cause, Options, record};
 
 /// What becomes of a field.
@@ -123,6 +124,7 @@ impl<'a> Delta<'a> {
     pub(super) fn acts(&self) -> bool {
         matches!(self.state, State::New { .. })
             || self.replace
+            || self.item.comes.is_some()
             || self.protect.is_some()
             || self.unowned_moved
             || !self.follow.is_empty()
@@ -182,7 +184,8 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         let since = item.since.unwrap_or(&live.summary.id).clone();
         return Delta::new(item, State::New { since: Some(since), revived: true });
     }
-    let equal = live.summary.live_digest == Some(item.digest)
+    let equal = item.comes.is_none()
+        && live.summary.live_digest == Some(item.digest)
         && live.summary.applied_digest == Some(item.digest)
         && !item.wanted.has_seeds();
     let mut out = match (&live.body, equal) {
@@ -190,7 +193,8 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         (None, false) => Delta::new(item, State::Unread),
         (Some(body), false) => compared(item, body, reverts, &desired.owner),
     };
-    out.protect = (item.wanted.protected != live.summary.protected).then_some(item.wanted.protected);
+    let claimed = item.comes == Some(&Comes::Adopted);
+    out.protect = (!claimed && item.wanted.protected != live.summary.protected).then_some(item.wanted.protected);
     for (field, _) in &item.stale {
         out.follow(field);
     }
@@ -201,7 +205,9 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
 pub(super) fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owner) -> Delta<'a> {
     let mut out = Delta::new(item, State::Compared);
     let live = item.live_spec.as_deref().unwrap_or(&body.live);
-    let three = Three { item, applied: &body.applied.spec, was_unowned: &body.applied.unowned, live, reverts };
+    let applied = item.applied.as_deref().unwrap_or(&body.applied.spec);
+    let three =
+        Three { item, applied, recorded: &body.applied.spec, was_unowned: &body.applied.unowned, live, reverts };
     for field in item.def.fields {
         if field.list == List::PerKey {
             // Memories follow their modes.
@@ -224,6 +230,8 @@ pub(super) fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool
 struct Three<'a, 'o> {
     item: &'a Item<'a>,
     applied: &'a Value,
+    /// The same as it is recorded, with references as they were.
+    recorded: &'a Value,
     was_unowned: &'o [String],
     live: &'a Value,
     reverts: bool,
@@ -255,8 +263,15 @@ impl<'a> Three<'a, '_> {
         server_chooses: bool,
         out: &mut Vec<FieldDelta<'a>>,
     ) {
-        if (wanted == applied && applied == live) || is_unowned(&self.item.wanted.unowned, &path) {
+        if is_unowned(&self.item.wanted.unowned, &path) {
             return;
+        }
+        if wanted == applied && applied == live {
+            // Only how it refers to something is recorded otherwise.
+            let told = field.list == List::PerKey || applied == self.recorded.get(field.name);
+            if told {
+                return;
+            }
         }
         let again = is_unowned(self.was_unowned, &path);
         if again {

@@ -33,12 +33,17 @@ pub(super) fn connect(drafts: &mut [Draft], around: &Around<'_>, out: &mut Gathe
         going: going(retired),
     };
     let mut edges: Vec<(String, String)> = Vec::new();
+    let owned = owned(drafts);
     for draft in drafts.iter() {
         let Some(item) = draft.action.address.as_ref().and_then(|a| graph.items.get(a)) else { continue };
         for r in item.refs.iter().filter(|r| carries(item.def, r, |f| sends(&draft.action.step, f))) {
             graph.reference(draft, r, live, &mut edges, out);
         }
         graph.leaves(draft, item, &mut edges);
+        // What refers to it may be recorded, but only once it is where it is written to be.
+        for r in item.refs.iter().filter(|_| !owned.is_empty() && !owns(&draft.action.step)) {
+            edges.extend(owned.get(&r.target.key()).map(|by| (draft.action.id.clone(), by.clone())));
+        }
     }
     between_retirements(retired, &graph.going, &mut edges);
     edges.extend(handovers.iter().map(|(who, by)| (moves(drafts, who), moves(drafts, by))));
@@ -55,6 +60,25 @@ pub(super) fn connect(drafts: &mut [Draft], around: &Around<'_>, out: &mut Gathe
             drafts[*i].needs.insert(needs);
         }
     }
+}
+
+fn owns(step: &Step) -> bool {
+    matches!(step, Step::Claim { .. } | Step::Transfer { .. } | Step::Release { .. } | Step::HandOver { .. })
+}
+
+/// Actions that change owner or address, by the key of the reference that means the resource once they are done.
+fn owned(drafts: &[Draft]) -> BTreeMap<String, String> {
+    let row = |draft: &Draft| {
+        let address = draft.action.address.as_ref()?;
+        let key = match &draft.action.step {
+            Step::Claim { .. } | Step::Transfer { .. } => address.to_string(),
+            Step::HandOver { to, .. } => format!("{to}:{address}"),
+            Step::Release { id } => id.clone(),
+            _ => return None,
+        };
+        Some((key, draft.action.id.clone()))
+    };
+    drafts.iter().filter_map(row).collect()
 }
 
 /// The action that takes a mount to another agent, or makes it.

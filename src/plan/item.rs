@@ -11,6 +11,7 @@ use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveBody, LiveResource};
 use crate::model::kinds::{self, Change, KindDef, Ref, Selector, Target};
 use crate::model::{Address, Digest, Owner};
+use crate::plan::readdress::{Comes, Placed};
 use crate::plan::scope::Selected;
 use crate::plan::{Effect, Gathered, places};
 
@@ -24,8 +25,13 @@ pub(super) struct Item<'a> {
     /// Of what is owned of `spec`.
     pub(super) digest: Digest,
     pub(super) live: Option<&'a LiveResource>,
-    /// The live form, in which ids of superseded resources read as the address that took their place.
+    /// How it comes to its address, where it is not there yet.
+    pub(super) comes: Option<&'a Comes>,
+    /// The live form, in which ids of superseded resources read as the address that took their place, and whatever
+    /// changes its address or owner as it will.
     pub(super) live_spec: Option<Cow<'a, Value>>,
+    /// What was last applied, with references as in `live_spec`.
+    pub(super) applied: Option<Cow<'a, Value>>,
     /// Fields that point at a superseded resource, and its id.
     pub(super) stale: Vec<(&'static str, String)>,
     /// The last retired id at the address.
@@ -70,11 +76,12 @@ fn owned_digest(wanted: &Wanted, spec: &Arc<Value>) -> Digest {
 /// All wanted resources, with their live ones.
 pub(super) fn items<'a>(
     (all, me): (&'a BTreeMap<Address, Wanted>, &Owner),
-    live: &'a Live,
+    placed: &'a Placed<'_>,
     scope: &Selected,
     out: &mut Gathered,
 ) -> Vec<Item<'a>> {
-    let old = Old::new(live, me);
+    let live: &Live = &placed.live;
+    let old = Old::new(placed, me);
     all.values()
         .map(|wanted| {
             let def = kinds::def(wanted.address.kind);
@@ -85,10 +92,12 @@ pub(super) fn items<'a>(
                 refs: Cow::Borrowed(&wanted.refs),
                 digest: Digest::from_bytes([0; 32]),
                 live: live.resources.get(&wanted.address),
+                comes: placed.comes.get(&wanted.address),
                 live_spec: None,
+                applied: None,
                 stale: Vec::new(),
                 since: live.retired.get(&wanted.address),
-                broken: false,
+                broken: placed.barred.contains(&wanted.address),
             };
             if scope.holds(&wanted.address) {
                 out.notes.ignored += super::count(wanted.unowned.len());
@@ -96,6 +105,7 @@ pub(super) fn items<'a>(
             }
             item.digest = owned_digest(wanted, &item.spec);
             item.live_spec = item.body().map(|b| Cow::Borrowed(&*b.live));
+            item.applied = item.body().map(|b| Cow::Borrowed(&*b.applied.spec));
             old.rename(&mut item);
             leave_unowned(&mut item);
             item
@@ -208,13 +218,17 @@ fn pin(spec: &mut Value, r: &Ref, number: u64, content: &Digest) {
     }
 }
 
-/// Ids that an address had before: of superseded resources, another owner's too, and of those that another retired.
+/// Ids that an address had before: of superseded resources, another owner's too, and of those that another retired;
+/// and what changes its address or owner in this plan.
 struct Old<'a> {
     targets: BTreeMap<&'a str, (Target, bool)>,
+    /// Does anything change its address or owner?
+    moves: bool,
 }
 
 impl<'a> Old<'a> {
-    fn new(live: &'a Live, me: &Owner) -> Self {
+    fn new(placed: &'a Placed<'_>, me: &Owner) -> Self {
+        let live: &Live = &placed.live;
         let successors = live.successors.iter();
         let mut targets: BTreeMap<&'a str, (Target, bool)> = successors
             .map(|(id, (owner, address))| (id.as_str(), (Target::at(owner, address, Some(me)), true)))
@@ -224,35 +238,54 @@ impl<'a> Old<'a> {
         for (summary, address, stale) in superseded.chain(gone) {
             targets.insert(summary.id.as_str(), (Target::Own(address.clone()), stale));
         }
-        Self { targets }
+        targets.extend(placed.reads.iter().map(|(key, target)| (key.as_str(), (target.clone(), false))));
+        Self { targets, moves: !placed.reads.is_empty() }
     }
 
-    /// Reads such ids as the address, so that what refers to them does not look as if someone had moved it.
+    /// Reads such ids as the address, so that what refers to them does not look as if someone had moved it. What
+    /// changes its address or owner in this plan reads so in what was applied too.
     fn rename(&self, item: &mut Item<'_>) {
-        let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.targets.is_empty()) else { return };
-        for r in (item.def.refs)(live_spec) {
-            let Target::Id(_, id) = &r.target else { continue };
-            let Some((target, stale)) = self.targets.get(id.as_str()) else { continue };
-            rename(live_spec.to_mut(), id, &target.to_value());
-            if *stale {
-                item.stale.push((r.field, id.clone()));
+        let (def, name) = (item.def, &item.wanted.address.name);
+        if let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.targets.is_empty()) {
+            for (field, key) in renamed(def, name, live_spec, |key| self.targets.get(key)) {
+                if self.targets.get(key.as_str()).is_some_and(|(_, stale)| *stale) {
+                    item.stale.push((field, key));
+                }
             }
         }
+        if let Some(applied) = item.applied.as_mut().filter(|_| self.moves) {
+            renamed(def, name, applied, |key| self.targets.get(key).filter(|(_, stale)| !stale));
+        }
     }
+}
+
+/// Writes references of a form otherwise; says which.
+fn renamed<'t>(
+    def: &KindDef,
+    name: &str,
+    form: &mut Cow<'_, Value>,
+    to: impl Fn(&str) -> Option<&'t (Target, bool)>,
+) -> Vec<(&'static str, String)> {
+    let mut done = Vec::new();
+    for r in (def.refs)(form) {
+        let key = r.target.key();
+        if let Some((target, _)) = to(&key)
+            && let Some(value) = form.to_mut().pointer_mut(&r.pointer)
+        {
+            *value = target.to_value();
+            done.push((r.field, key));
+        }
+    }
+    if !done.is_empty() {
+        // Lists that are sets may sort otherwise now.
+        *form = Cow::Owned((def.canonical)(name, form.clone().into_owned(), &BTreeMap::new()));
+    }
+    done
 }
 
 /// Was it archived or deleted by another?
 pub(super) fn is_gone(live: &LiveResource) -> bool {
     live.summary.gone.is_some() || live.summary.live_digest.is_none()
-}
-
-fn rename(value: &mut Value, id: &str, to: &Value) {
-    match value {
-        Value::Object(o) if o.len() == 1 && o.get("id").and_then(Value::as_str) == Some(id) => *value = to.clone(),
-        Value::Object(o) => o.values_mut().for_each(|v| rename(v, id, to)),
-        Value::Array(a) => a.iter_mut().for_each(|v| rename(v, id, to)),
-        _ => {}
-    }
 }
 
 /// Does what is sent carry a reference: the field that holds it, or the one that selects its version?

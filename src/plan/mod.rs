@@ -2,8 +2,8 @@
 //! A synchronous function of values.
 //!
 //! ```text
-//! scope ─▶ items (numbers → content) ─▶ compare (three values a field) ─▶ block ─▶ actions ─▶ edges ─▶ order
-//!                                                                            └─▶ policy, notes ─▶ digest
+//! scope ─▶ readdress ─▶ items (numbers → content) ─▶ compare (three values a field) ─▶ block ─▶ actions ─▶ edges
+//!                                                                                        └─▶ policy, notes ─▶ order, digest
 //! ```
 
 mod actions;
@@ -19,18 +19,22 @@ mod edges;
 mod exchange;
 mod exit;
 mod file;
+mod given;
 mod hold;
 mod item;
 mod memory;
 mod order;
+mod ownership;
 mod places;
 mod policy;
+mod readdress;
 mod record;
 mod retire;
 mod room;
 mod scope;
 mod selectors;
 mod standing;
+mod strangers;
 mod taken;
 pub mod types;
 
@@ -177,14 +181,19 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let mut out = Gathered::default();
     selectors::check(all, live, options, &mut out);
     let scope = scope::select(all, live, options, &mut out);
-    let items = item::items((all, &desired.owner), live, &scope, &mut out);
+    let placed = readdress::place(all, desired, live, &scope, options, &mut out);
+    let live: &Live = &placed.live;
+    let allowed = Allowed::new(options);
+    let mut items = item::items((all, &desired.owner), &placed, &scope, &mut out);
+    strangers::same_address(&mut items, &desired.owner, live, &allowed, &mut out);
+    strangers::newer(all, live, &scope, &mut out);
     let users = item::users(&items);
     let mut deltas: Vec<_> =
         items.iter().filter(|i| scope.holds(&i.wanted.address)).map(|i| compare::delta(i, desired, options)).collect();
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
     exchange::settle(&mut deltas);
     hold::report(&deltas, live, &mut out);
-    let mut retired = retire::candidates(all, live, &scope);
+    let mut retired = retire::candidates(all, &placed, &scope);
     let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired };
     let blocked = block::blocked(&field, &mut out);
     retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (live, &desired.owner), &mut out);
@@ -197,13 +206,13 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
         building.drafts(delta, &mut drafts);
     }
     actions::retirements(&retired, &mut drafts);
+    ownership::given(&placed, &mut drafts);
     let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired };
     let handovers = room::play(&field, &blocked).handovers();
     edges::connect(&mut drafts, &edges::Around { items: &items, retired: &retired, live, handovers }, &mut out);
     capability::describe(&mut drafts, &items, &retired);
     let actions = order::order(drafts);
 
-    let allowed = Allowed::new(options);
     let case = policy::Case { desired, live, options, allowed, all, deltas: &deltas, retired: &retired };
     policy::judge(&case, &actions, &mut out);
     standing::standing_lines(desired, live, options, &deltas, !actions.is_empty(), &mut out);
@@ -224,7 +233,9 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
 pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let mut out = Gathered::default();
     selectors::check(&desired.resources, live, options, &mut out);
-    scope::select(&desired.resources, live, options, &mut out);
+    let scope = scope::select(&desired.resources, live, options, &mut out);
+    readdress::place(&desired.resources, desired, live, &scope, options, &mut out);
+    strangers::newer(&desired.resources, live, &scope, &mut out);
     let mut drafts = Vec::new();
     standing::policy_action(desired, live, options, &mut drafts);
     let actions = order::order(drafts);

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::desired::{Desired, Wanted};
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveResource};
-use crate::model::config::{AllowRule, Policy};
+use crate::model::config::{AllowRule, Moved, Policy};
 use crate::model::op::{ActorKind, Referrer, Summary};
 use crate::model::{Address, Digest, Kind, kinds};
 use crate::plan::actions::shown_name;
 use crate::plan::compare::{Delta, State};
+use crate::plan::readdress;
 use crate::plan::retire::Retired;
 use crate::plan::scope::{Pattern, host};
 use crate::plan::{Action, Allowed, Effect, FileVerb, Gathered, Options, Step};
@@ -144,7 +145,9 @@ fn same_names(case: &Case<'_>, out: &mut Gathered) {
             address.kind
         );
         out.find(&codes::SAME_NAME, effect, Some(address), message)
-            .fix(format!("if it is another one: --allow same-name={address}"))
+            .fix(format!(
+                "if it is the same one:\nadopt:\n  - {{address: {address}, id: {id}}}\nif it is another one: --allow same-name={address}"
+            ))
             .at(delta.item.wanted);
     }
 }
@@ -164,7 +167,7 @@ fn taken_names(case: &Case<'_>, out: &mut Gathered) {
             }
             _ => (
                 format!("{}, which nobody owns,", by.id),
-                "give it another name, or archive that one or give it another name first",
+                "give it another name, or adopt that one with an `adopt:` line",
             ),
         };
         let message = format!("{address} would have the name `{name}`, and {who} has it: it is unique in a workspace");
@@ -296,7 +299,8 @@ fn limits(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
     }
 }
 
-/// Pairs of a create and a retirement with equal content are one resource under another name, most likely.
+/// Pairs of a create and a retirement with equal content are one resource under another name, most likely. Mounts that
+/// come along with their agent need no line of their own.
 fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
     if case.retired.is_empty() {
         return;
@@ -309,6 +313,7 @@ fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
             gone.entry((summary.kind, key)).or_default().push(r.address);
         }
     }
+    let mut pairs: BTreeMap<&Address, (&Address, &Delta<'_>)> = BTreeMap::new();
     let mut taken: BTreeSet<&Address> = BTreeSet::new();
     for delta in case.deltas.iter().filter(|d| matches!(d.state, State::New { revived: false, .. })) {
         let to = delta.address();
@@ -318,34 +323,32 @@ fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
             .into_iter()
             .flatten()
             .find_map(|key| gone.get(&(to.kind, key))?.iter().rev().find(|a| !taken.contains(**a)).copied());
-        let Some(from) = from else { continue };
-        taken.insert(from);
+        if let Some(from) = from {
+            taken.insert(from);
+            pairs.insert(to, (from, delta));
+        }
+    }
+    for (to, (from, delta)) in &pairs {
+        let with_agent = host(to)
+            .zip(host(from))
+            .is_some_and(|(to, from)| to != from && pairs.get(&to).is_some_and(|(was, _)| **was == from));
+        if with_agent {
+            continue;
+        }
         let message = format!(
             "{to} looks like {from} renamed: it would be a new resource, with another id, and the old one would go"
         );
-        out.find(&codes::MOVED_OFFER, Effect::Note, Some(to), message)
-            .fix(keep_name(delta.item.wanted, from))
-            .at(delta.item.wanted);
+        let line = Moved { from: (*from).clone(), to: (*to).clone() };
+        // A skill's name cannot change, so a line would not keep it.
+        let fix = if to.kind == Kind::Skill {
+            format!("to keep the skill with its id and versions, call the folder {} again", from.name)
+        } else {
+            let block = readdress::block(std::slice::from_ref(&line));
+            out.notes.moved.push(line);
+            format!("to keep the resource, add to checkfu.yaml:\n{block}")
+        };
+        out.find(&codes::MOVED_OFFER, Effect::Note, Some(to), message).fix(fix).at(delta.item.wanted);
     }
-}
-
-/// How the old address is kept. It comes from a file's name, a folder's, or `metadata.name`.
-fn keep_name(wanted: &Wanted, from: &Address) -> String {
-    let file: &str = &wanted.at.file;
-    let what = if let Some(agent) = host(from) {
-        let key = if from.kind == Kind::MemoryMount { "memory" } else { "files" };
-        let mounted = from.name.split_once('.').map_or("", |(_, mounted)| mounted);
-        format!("write it as the mount of `{mounted}` under `{key}` of {agent}")
-    } else if host(&wanted.address).is_some() {
-        format!("write it as a document with `metadata.name: {}`", from.name)
-    } else if file == "SKILL.md" || file.ends_with("/SKILL.md") {
-        format!("call the folder {} again", from.name)
-    } else if std::path::Path::new(file).extension().is_some_and(|e| e == "md") {
-        format!("call the file {}.md again", from.name)
-    } else {
-        format!("metadata.name: {}", from.name)
-    };
-    format!("to keep the resource, keep its old name: {what}")
 }
 
 /// The digest of a form without the name shown, which mostly comes from the address.

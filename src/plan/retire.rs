@@ -10,6 +10,7 @@ use crate::model::op::Referrer;
 use crate::model::{Address, Owner};
 use crate::plan::compare::Delta;
 use crate::plan::item::{self, Item};
+use crate::plan::readdress::Placed;
 use crate::plan::scope::Selected;
 use crate::plan::{Effect, Gathered};
 
@@ -54,12 +55,18 @@ impl<'a> Retired<'a> {
     }
 }
 
-/// Ours, not wanted, in scope.
-pub(super) fn candidates<'a>(all: &BTreeMap<Address, Wanted>, live: &'a Live, scope: &Selected) -> Vec<Retired<'a>> {
+/// Ours, not wanted, not given up, in scope.
+pub(super) fn candidates<'a>(
+    all: &BTreeMap<Address, Wanted>,
+    placed: &'a Placed<'_>,
+    scope: &Selected,
+) -> Vec<Retired<'a>> {
+    let live: &Live = &placed.live;
+    let stays = |address: &Address| placed.stays.contains(address) || placed.given.contains_key(address);
     let unwanted = live
         .resources
         .iter()
-        .filter(|(address, _)| !all.contains_key(*address) && scope.may_retire(address))
+        .filter(|(address, _)| !all.contains_key(*address) && scope.may_retire(address) && !stays(address))
         .map(|(address, r)| Retired::new(address, r, false, None));
     let old = live.superseded.iter().filter_map(|r| {
         let address = r.summary.address.as_ref()?;

@@ -7,16 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::desired::Desired;
 use crate::diag::codes::plan as codes;
-use crate::live::{Live, LiveResource};
+use crate::live::Live;
 use crate::model::config::AllowRule;
 use crate::model::{Address, Digest};
 use crate::plan::actions::{Draft, Rank};
 use crate::plan::compare::Delta;
-use crate::plan::scope::Pattern;
 use crate::plan::{About, Action, Allowed, Effect, Finding, Gathered, Options, Precondition, Step, Verb};
 
 /// What to do with a line of `checkfu.yaml` that has done its work. An empty list would be an error of its own.
-const TAKE_OUT: &str = "take the line out, and its key too where it is the last one";
+pub(super) const TAKE_OUT: &str = "take the line out, and its key too where it is the last one";
 
 /// How the source stands to the one last applied. Only the caller can see history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -56,7 +55,7 @@ pub(super) fn policy_action(desired: &Desired, live: &Live, options: &Options, o
     out.push(Draft { action: Box::new(action), rank: Rank::Policy, needs: BTreeSet::new() });
 }
 
-/// Findings about the source and about `moved:`, `removed:`, `adopt:`, `accept:`.
+/// Findings about the source and about `accept:`.
 pub(super) fn standing_lines(
     desired: &Desired,
     live: &Live,
@@ -69,28 +68,6 @@ pub(super) fn standing_lines(
     if options.destroy {
         return;
     }
-    removed(desired, live, out);
-    for line in &desired.moved {
-        if is_live(live.resources.get(&line.from)) && desired.resources.contains_key(&line.to) {
-            let name = &line.from.name;
-            unsupported(&line.to, "a rename by `moved:`", out)
-                .fix(format!("take the line out, and keep the old name `{name}` if the resource is to stay"));
-        } else {
-            let message = format!("`moved:` from {} to {} has nothing left to do", line.from, line.to);
-            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.to), message).fix(TAKE_OUT);
-        }
-    }
-    for line in &desired.adopt {
-        if line.target.as_ref().is_some_and(|t| *t != options.origin.target) {
-            continue;
-        }
-        if live.resources.get(&line.address).is_some_and(|r| r.summary.id == line.id) {
-            let message = format!("`adopt:` of {} has nothing left to do", line.address);
-            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.address), message).fix(TAKE_OUT);
-        } else {
-            unsupported(&line.address, "`adopt:`", out);
-        }
-    }
     let in_conflict: BTreeSet<&Address> = deltas.iter().filter(|d| d.conflicts()).map(Delta::address).collect();
     for line in &desired.accept {
         if in_conflict.contains(&line.address) {
@@ -102,35 +79,9 @@ pub(super) fn standing_lines(
     }
 }
 
-fn is_live(resource: Option<&LiveResource>) -> bool {
-    resource.is_some_and(|r| r.summary.gone.is_none() && r.summary.live_digest.is_some())
-}
-
 fn unsupported<'a>(address: &Address, what: &str, out: &'a mut Gathered) -> &'a mut Finding {
     let message = format!("{address}: {what} is not supported by this version yet");
     out.find(&codes::UNSUPPORTED, Effect::Error, Some(address), message).fix("take the line out")
-}
-
-fn removed(desired: &Desired, live: &Live, out: &mut Gathered) {
-    for (line, at) in &desired.removed {
-        let pattern = Pattern::new(&line.address);
-        let hit = live
-            .resources
-            .iter()
-            .find(|(a, r)| is_live(Some(r)) && !desired.resources.contains_key(*a) && pattern.matches(&a.to_string()));
-        let finding = match hit {
-            Some((address, _)) if line.keep || line.to.is_some() => {
-                unsupported(address, "giving a resource up by `removed:` with `keep` or `to`", out);
-                continue;
-            }
-            Some(_) => continue,
-            None => {
-                let message = format!("`removed:` of {} has nothing left to do", line.address);
-                out.find(&codes::NOTHING_LEFT, Effect::Note, None, message).fix(TAKE_OUT)
-            }
-        };
-        finding.at = at.as_ref().map(ToString::to_string);
-    }
 }
 
 /// How the source stands to the one last applied, another repository or folder of it included.

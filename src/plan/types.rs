@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::config::{Allowance, Policy};
+use crate::model::config::{Allowance, Moved, Policy};
 use crate::model::kinds::Ids;
 use crate::model::op::{MemoryInfo, Source};
 use crate::model::tree::Entry;
@@ -374,6 +374,9 @@ pub struct About {
     pub at: Option<String>,
     /// Why, one sentence.
     pub reason: String,
+    /// Where it was: of a rename the old address, of a take-over owner and address, as `acme/legal:Skill/tone`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// Field changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FieldChange>,
@@ -388,7 +391,7 @@ pub struct About {
     /// What an agent may newly do or may no more, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<String>,
-    /// Own resources that use what this publishes.
+    /// Resources that use what this publishes, those of other owners and of nobody too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub followers: Vec<FollowerOf>,
     /// Of these, how many follow `latest`: it is live at once for them.
@@ -607,4 +610,7 @@ pub struct Notes {
     /// Resources that are blocked by a conflict, a hold or an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<Address>,
+    /// Pairs of a create and a retirement that look like one resource under another address, as `moved:` lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<Moved>,
 }

@@ -1,14 +1,14 @@
 //! Questions to a workspace, in batches and pages. Reads only; each function is one kind of question.
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 
 use crate::apply::unexpected;
 use crate::control::{ControlError, ControlPlane};
 use crate::model::op::{
-    Context, Digests, IdList, Loaded, OwnerOf, OwnerState, Page, Referrer, Request, Resolve, Resolved, Response,
+    Context, Digests, Find, IdList, Loaded, OwnerOf, OwnerState, Page, Referrer, Request, Resolve, Resolved, Response,
     Summaries, Summary, Want,
 };
-use crate::model::{Digest, Kind, Owner};
+use crate::model::{Address, Digest, Kind, Owner};
 
 /// Most items in one question.
 const BATCH: usize = 1_000;
@@ -61,6 +61,15 @@ impl<C: ControlPlane> Ask<'_, C> {
         self.side_by_side(Kind::ALL.into_iter().map(|kind| self.pages(of(kind))).collect()).await
     }
 
+    /// What other owners have at these addresses, what is offered to this one there, and what has these ids.
+    pub(crate) async fn find(&self, addresses: &[Address], ids: &[String]) -> Result<Vec<Summary>, ControlError> {
+        let by_address = addresses.chunks(Find::MOST).map(|addresses| self.found(addresses, &[]));
+        let by_id = ids.chunks(Find::MOST).map(|ids| self.found(&[], ids));
+        // Boxed: two kinds of futures in one list.
+        let questions: Vec<_> = by_address.map(|q| q.boxed_local()).chain(by_id.map(|q| q.boxed_local())).collect();
+        self.side_by_side(questions).await
+    }
+
     /// Bodies of these ids, one answer a batch, each handed on as it comes: all at once they are many times the
     /// files. Without an id there is still one answer: what was retired.
     pub(crate) async fn bodies(&self, ids: &[String], mut take: impl FnMut(Loaded)) -> Result<(), ControlError> {
@@ -110,6 +119,14 @@ impl<C: ControlPlane> Ask<'_, C> {
                 return Ok(all);
             }
             question.page = next_page;
+        }
+    }
+
+    async fn found(&self, addresses: &[Address], ids: &[String]) -> Result<Vec<Summary>, ControlError> {
+        let request = Request::Find(Find { me: self.me.clone(), addresses: addresses.to_vec(), ids: ids.to_vec() });
+        match self.call(request).await? {
+            Response::Summaries(page) => Ok(page.data),
+            _ => Err(unexpected("authoring.find")),
         }
     }
 

@@ -2,16 +2,16 @@
 //! only where digests differ. Never one request a resource.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use crate::control::{ControlError, ControlPlane};
 use crate::desired::{Desired, Wanted};
-use crate::live::{Live, LiveBody, LiveResource, OwnerRecord, Workspace};
+use crate::live::{Live, LiveResource, OwnerRecord, Workspace};
 use crate::model::kinds::{self, Selector, Target};
 use crate::model::op::{Context, OwnerState, Resolved, Summary, Want};
 use crate::model::{Address, Digest};
 use crate::plan;
 use crate::reconcile::ask::Ask;
+use crate::reconcile::elsewhere::{elsewhere, live_body};
 
 /// A workspace as it was read.
 #[derive(Debug, Clone, Default)]
@@ -84,21 +84,30 @@ async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut L
     let bodies = present.chain(along).chain(unwanted.iter().copied());
     let bodies: Vec<String> = bodies.map(|r| r.summary.id.clone()).collect();
     let replaceable = differing.keys().filter_map(|a| live.resources.get(a)).filter(|r| may_be_replaced(r));
-    let going = unwanted.iter().copied().chain(&live.superseded).chain(replaceable);
-    let going: Vec<String> = going.map(|r| r.summary.id.clone()).collect();
+    // Who follows what gets a new version is told too.
+    let published = differing.keys().filter_map(|a| live.resources.get(a)).filter(|r| has_versions(r));
+    let going = unwanted.iter().copied().chain(&live.superseded).chain(replaceable).chain(published);
+    let going: BTreeSet<String> = going.map(|r| r.summary.id.clone()).collect();
+    let going: Vec<String> = going.into_iter().collect();
+    let to_adopt: Vec<String> = to_adopt(desired, live);
+    let absent_at: Vec<Address> = absent.iter().map(|w| w.address.clone()).collect();
     let named: Vec<&Wanted> = absent.iter().copied().chain(renamed(&differing, live)).collect();
     let pins = pins(differing.values().copied(), live);
     let blobs: BTreeSet<Digest> = differing.values().flat_map(|w| files(w)).collect();
     let blobs: Vec<Digest> = blobs.into_iter().collect();
     // None of these needs the answer of another: over a network they take the time of one.
-    let (same_name, pinned, referrers, missing, ()) = tokio::try_join!(
+    let (same_name, pinned, referrers, missing, found, ()) = tokio::try_join!(
         same_name(ask, &named),
         ask.resolve(&pins),
         ask.referrers(&going),
         ask.missing(&blobs),
+        elsewhere(ask, &absent_at, &to_adopt),
         async { if bodies.is_empty() && absent.is_empty() { Ok(()) } else { put_bodies(ask, &bodies, live).await } },
     )?;
     (live.taken_names, live.same_name) = same_name;
+    found.put_into(live);
+    let gone_on = gone_on(&absent_at, live);
+    elsewhere(ask, &[], &gone_on).await?.put_into(live);
     live.resolved.extend(resolved(&pins, pinned));
     for referrer in referrers {
         live.referrers.entry(referrer.to.clone()).or_default().push(referrer);
@@ -128,6 +137,28 @@ fn is_gone(live: &LiveResource) -> bool {
     live.summary.gone.is_some() || live.summary.live_digest.is_none()
 }
 
+/// What `adopt:` lines name and is not where they want it.
+fn to_adopt(desired: &Desired, live: &Live) -> Vec<String> {
+    let done = |line: &&crate::model::config::Adopt| {
+        live.resources.get(&line.address).is_some_and(|r| r.summary.id == line.id)
+    };
+    let ids: BTreeSet<String> = desired.adopt.iter().filter(|l| !done(l)).map(|l| l.id.clone()).collect();
+    ids.into_iter().collect()
+}
+
+/// What was last at an address where nothing is, and is not known yet: it may be live under another owner.
+fn gone_on(absent: &[Address], live: &Live) -> Vec<String> {
+    let mine: BTreeSet<&String> = live.resources.values().map(|r| &r.summary.id).collect();
+    let last = absent.iter().filter_map(|address| live.retired.get(address));
+    last.filter(|id| !mine.contains(id) && !live.elsewhere.contains_key(*id)).cloned().collect()
+}
+
+/// Is it of a kind whose content others follow?
+fn has_versions(live: &LiveResource) -> bool {
+    let def = kinds::def(live.summary.kind);
+    !is_gone(live) && (def.field("content").is_some() || def.field("contents").is_some())
+}
+
 /// May a change need a new resource in its place, and others refer to the old one?
 fn may_be_replaced(live: &LiveResource) -> bool {
     let def = kinds::def(live.summary.kind);
@@ -142,17 +173,7 @@ async fn put_bodies<C: ControlPlane>(ask: &Ask<'_, C>, ids: &[String], live: &mu
         live.successors.extend(loaded.refs.superseded.clone());
         for body in loaded.bodies {
             let Some(address) = by_id.remove(&body.id) else { continue };
-            let applied = body.applied.unwrap_or_default();
-            let live_form = (kinds::def(address.kind).from_wire)(&body.body, &loaded.refs, Some(&applied.spec));
-            // Nearly always the two are one: then they are kept once.
-            let live_form = if live_form == *applied.spec { Arc::clone(&applied.spec) } else { Arc::new(live_form) };
-            let body = LiveBody {
-                live: live_form,
-                applied,
-                moved: body.moved,
-                entries: body.entries,
-                memories: body.memories,
-            };
+            let body = live_body(address.kind, body, &loaded.refs);
             if let Some(resource) = live.resources.get_mut(&address) {
                 resource.body = Some(body);
             }

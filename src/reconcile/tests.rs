@@ -165,6 +165,8 @@ fn summary(address: &str, digest: Option<Digest>) -> Summary {
         applied_digest: digest,
         superseded: false,
         offered: None,
+        offered_at: None,
+        since: None,
         gone: None,
         content: None,
         content_version: None,

@@ -8,7 +8,7 @@ use crate::store::sql::Json;
 use crate::store::{Conn, Result};
 
 const COLUMNS: &str = "seq, at, operation, actor, actor_kind, owner, apply, resource, break_glass, fields, version, \
-     from_version, address, made, before, after, to_owner, to_address";
+     from_version, address, made, before, after, from_owner, to_owner, to_address";
 
 fn read(r: &Row<'_>) -> rusqlite::Result<Fact> {
     Ok(Fact {
@@ -28,8 +28,9 @@ fn read(r: &Row<'_>) -> rusqlite::Result<Fact> {
         made: r.get(13)?,
         before: r.get(14)?,
         after: r.get(15)?,
-        to_owner: r.get(16)?,
-        to_address: r.get(17)?,
+        from_owner: r.get(16)?,
+        to_owner: r.get(17)?,
+        to_address: r.get(18)?,
     })
 }
 
@@ -40,7 +41,7 @@ pub(crate) fn next(conn: &Conn) -> Result<u64> {
 
 /// Adds a fact under its number.
 pub(crate) fn add(conn: &Conn, f: &Fact) -> Result<()> {
-    let marks = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18";
+    let marks = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19";
     conn.prepare_cached(&format!("INSERT INTO fact ({COLUMNS}) VALUES ({marks})"))?.execute(params![
         f.seq,
         f.at,
@@ -58,6 +59,7 @@ pub(crate) fn add(conn: &Conn, f: &Fact) -> Result<()> {
         f.made,
         f.before,
         f.after,
+        f.from_owner,
         f.to_owner,
         f.to_address
     ])?;

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_tokens.sql"),
     include_str!("migrations/0005_memory_versions_and_files.sql"),
     include_str!("migrations/0006_lists.sql"),
+    include_str!("migrations/0007_offers.sql"),
 ];
 
 /// The schema that this program writes.

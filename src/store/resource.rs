@@ -73,7 +73,7 @@ pub(crate) struct Resource {
     pub(crate) address: Option<Address>,
     pub(crate) protected: bool,
     pub(crate) superseded: bool,
-    /// Raised by every authoring operation, never set back; shown as 0 while unowned.
+    /// Raised by every authoring operation, never set back; 0 until something was.
     pub(crate) seq: u64,
     /// The audit fact with which its present owner got it.
     pub(crate) since: u64,
@@ -84,20 +84,17 @@ pub(crate) struct Resource {
     pub(crate) live_digest: Option<Digest>,
     /// The audit fact with which another archived or deleted it.
     pub(crate) gone: Option<u64>,
-}
-
-impl Resource {
-    /// `authoring.seq`: 0 while unowned.
-    pub(crate) fn authoring_seq(&self) -> u64 {
-        if self.owner.is_some() { self.seq } else { 0 }
-    }
+    /// Whom its owner offered it to: it counts as the owner's no more, and is nobody else's yet.
+    pub(crate) offered: Option<Owner>,
+    /// The address there.
+    pub(crate) offered_at: Option<Address>,
 }
 
 macro_rules! columns {
     () => {
         "id, kind, name, body, version, state, created_at, updated_at, archived_at, content, content_version, number, \
          unique_name, agent, place, owner, address, protected, superseded, seq, since, applied, unowned, \
-         applied_digest, live_digest, gone"
+         applied_digest, live_digest, gone, offered, offered_at"
     };
 }
 
@@ -129,6 +126,8 @@ fn read(r: &Row<'_>) -> rusqlite::Result<Resource> {
         applied_digest: r.get(23)?,
         live_digest: r.get(24)?,
         gone: r.get(25)?,
+        offered: r.get(26)?,
+        offered_at: r.get(27)?,
     })
 }
 
@@ -144,10 +143,11 @@ pub(crate) fn put(conn: &Conn, r: &Resource) -> Result<()> {
         "INSERT INTO resource (",
         columns!(),
         ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, \
-         ?22, ?23, ?24, ?25, ?26) ON CONFLICT (id) DO UPDATE SET name = ?3, body = ?4, version = ?5, state = ?6, \
+         ?22, ?23, ?24, ?25, ?26, ?27, ?28) ON CONFLICT (id) DO UPDATE SET name = ?3, body = ?4, version = ?5, state = ?6, \
          updated_at = ?8, archived_at = ?9, content = ?10, content_version = ?11, number = ?12, unique_name = ?13, \
          agent = ?14, place = ?15, owner = ?16, address = ?17, protected = ?18, superseded = ?19, seq = ?20, \
-         since = ?21, applied = ?22, unowned = ?23, applied_digest = ?24, live_digest = ?25, gone = ?26"
+         since = ?21, applied = ?22, unowned = ?23, applied_digest = ?24, live_digest = ?25, gone = ?26, \
+         offered = ?27, offered_at = ?28"
     ))?
     .execute(params![
         r.id,
@@ -176,17 +176,26 @@ pub(crate) fn put(conn: &Conn, r: &Resource) -> Result<()> {
         r.applied_digest,
         r.live_digest,
         r.gone,
+        r.offered,
+        r.offered_at,
     ])?;
     Ok(())
 }
 
-/// Who is at an address and not superseded; one that is gone too.
+/// Who is at an address, not superseded and not offered to another; one that is gone too.
 pub(crate) fn at_address(conn: &Conn, owner: &Owner, address: &Address) -> Result<Option<Resource>> {
     let mut statement = conn.prepare_cached(concat!(
         "SELECT ",
         columns!(),
-        " FROM resource WHERE owner = ?1 AND address = ?2 AND superseded = 0"
+        " FROM resource WHERE owner = ?1 AND address = ?2 AND superseded = 0 AND offered IS NULL"
     ))?;
+    Ok(statement.query_row(params![owner, address], read).optional()?)
+}
+
+/// What is offered to an owner for an address.
+pub(crate) fn offered_at(conn: &Conn, owner: &Owner, address: &Address) -> Result<Option<Resource>> {
+    let mut statement =
+        conn.prepare_cached(concat!("SELECT ", columns!(), " FROM resource WHERE offered = ?1 AND offered_at = ?2"))?;
     Ok(statement.query_row(params![owner, address], read).optional()?)
 }
 
@@ -242,7 +251,7 @@ pub(crate) fn of_kind(conn: &Conn, kind: Kind, shown: &Shown<'_>, after: &str, l
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Rows of an owner after an id, in the order of ids; superseded and gone ones too.
+/// Rows of an owner after an id, in the order of ids; superseded and gone ones too, offered ones not.
 pub(crate) fn of_owner(
     conn: &Conn,
     owner: &Owner,
@@ -253,7 +262,8 @@ pub(crate) fn of_owner(
     let mut statement = conn.prepare_cached(concat!(
         "SELECT ",
         columns!(),
-        " FROM resource WHERE owner = ?1 AND (?2 IS NULL OR kind = ?2) AND id > ?3 ORDER BY id LIMIT ?4"
+        " FROM resource WHERE owner = ?1 AND offered IS NULL AND (?2 IS NULL OR kind = ?2) AND id > ?3 \
+         ORDER BY id LIMIT ?4"
     ))?;
     let rows = statement.query_map(params![owner, kind, after, limit], read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -290,13 +300,29 @@ pub(crate) fn all_unowned(conn: &Conn, kind: Option<Kind>, after: &str, limit: u
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Live rows, in the order of ids: what owners other than `me` have at these addresses, what is offered to `me` there,
+/// and what has one of these ids.
+pub(crate) fn found(conn: &Conn, me: &Owner, addresses: &[Address], ids: &[String]) -> Result<Vec<Resource>> {
+    let mut statement = conn.prepare_cached(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM resource WHERE state = 'live' AND id IN (\
+         SELECT id FROM resource WHERE address IN (SELECT value FROM json_each(?2)) AND owner <> ?1 AND superseded = 0 \
+         UNION SELECT id FROM resource WHERE offered = ?1 AND offered_at IN (SELECT value FROM json_each(?2)) \
+         UNION SELECT value FROM json_each(?3)) ORDER BY id"
+    ))?;
+    let rows = statement.query_map(params![me, Json(addresses), Json(ids)], read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// A line of what the owner digest is over.
 pub(crate) type DigestRow = (Address, Option<Digest>, Option<Digest>, bool);
 
 /// What the owner digest is over.
 pub(crate) fn digest_rows(conn: &Conn, owner: &Owner) -> Result<Vec<DigestRow>> {
     let mut statement = conn.prepare_cached(
-        "SELECT address, live_digest, applied_digest, protected FROM resource WHERE owner = ?1 ORDER BY id",
+        "SELECT address, live_digest, applied_digest, protected FROM resource \
+         WHERE owner = ?1 AND offered IS NULL ORDER BY id",
     )?;
     let rows = statement.query_map([owner], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -304,7 +330,8 @@ pub(crate) fn digest_rows(conn: &Conn, owner: &Owner) -> Result<Vec<DigestRow>> 
 
 /// How many resources an owner has.
 pub(crate) fn count_of(conn: &Conn, owner: &Owner) -> Result<u64> {
-    Ok(conn.prepare_cached("SELECT count(*) FROM resource WHERE owner = ?1")?.query_row([owner], |r| r.get(0))?)
+    let sql = "SELECT count(*) FROM resource WHERE owner = ?1 AND offered IS NULL";
+    Ok(conn.prepare_cached(sql)?.query_row([owner], |r| r.get(0))?)
 }
 
 /// Writes the digest of what is live.
@@ -340,7 +367,8 @@ pub(crate) fn retired_at(conn: &Conn, owner: &Owner, address: &Address) -> Resul
 pub(crate) fn retired(conn: &Conn, owner: &Owner) -> Result<Vec<(Address, String)>> {
     let mut statement = conn.prepare_cached(
         "SELECT address, id FROM retired WHERE owner = ?1 \
-         UNION ALL SELECT address, id FROM resource WHERE owner = ?1 AND gone IS NOT NULL AND superseded = 0",
+         UNION ALL SELECT address, id FROM resource \
+         WHERE owner = ?1 AND gone IS NOT NULL AND superseded = 0 AND offered IS NULL",
     )?;
     let rows = statement.query_map([owner], |r| Ok((r.get(0)?, r.get(1)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

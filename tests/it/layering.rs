@@ -16,20 +16,21 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("desired", &["manifest"]),
     ("live", &[]),
     ("plan", &["desired", "live"]),
+    ("pull", &["manifest", "desired", "live", "plan"]),
     ("receipt", &["plan"]),
     ("control", &["manifest", "live", "receipt"]),
     ("store", &[]),
     ("apply", &["plan", "receipt", "control"]),
-    ("reconcile", &["manifest", "bundle", "desired", "live", "plan", "receipt", "control", "apply"]),
+    ("reconcile", &["manifest", "bundle", "desired", "live", "plan", "pull", "receipt", "control", "apply"]),
     ("server", &["control", "manifest"]),
-    ("cli", &["reconcile", "control", "manifest", "live", "plan", "receipt", "server"]),
+    ("cli", &["reconcile", "control", "manifest", "live", "plan", "pull", "receipt", "server"]),
 ];
 
 /// Places below a module that may name one more.
 const ALSO: &[(&str, &str)] = &[("control/embedded", "store")];
 
 /// Modules without async, I/O, clock, randomness and environment.
-const PURE: &[&str] = &["diag", "model", "manifest", "desired", "live", "plan", "receipt"];
+const PURE: &[&str] = &["diag", "model", "manifest", "desired", "live", "plan", "pull", "receipt"];
 
 /// What a pure module cannot name: a path that is one of these or goes through it.
 const EFFECTS: &[&str] = &[

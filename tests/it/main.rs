@@ -29,6 +29,7 @@ mod laws;
 mod layering;
 mod openapi;
 mod operations;
+mod owners;
 mod remote;
 mod repo;
 mod sandbox;

@@ -90,6 +90,7 @@ fn others() -> Vec<Request> {
             page: None,
             limit: None,
         }),
+        Request::Find(op::Find { me: owner(), addresses: Vec::new(), ids: Vec::new() }),
         Request::Bodies(ids()),
         Request::Resolve(op::Resolve { me: owner(), wants: Vec::new() }),
         Request::Referrers(ids()),
@@ -226,9 +227,10 @@ fn variant(request: &Request) -> usize {
         Request::TokenCreate(_) => 48,
         Request::TokenList => 49,
         Request::TokenRevoke(_) => 50,
+        Request::Find(_) => 51,
     }
 }
-const VARIANTS: usize = 51;
+const VARIANTS: usize = 52;
 
 fn samples() -> Vec<Request> {
     KINDS.iter().flat_map(|k| of_kind(k.kind)).chain(others()).collect()

@@ -44,7 +44,8 @@ pub fn write(plan: &Plan, options: Options<'_>, sink: &mut dyn FnMut(&str)) {
     let mut out = String::new();
     header(plan, &mut out);
     let mut actions: Vec<&Action> = plan.actions.iter().filter(|a| !words::settles(a)).collect();
-    actions.sort_by(|a, b| (&a.address, &a.id).cmp(&(&b.address, &b.id)));
+    // Those on one resource stay in the order in which they are done.
+    actions.sort_by(|a, b| a.address.cmp(&b.address));
     let verb_width = actions.iter().map(|a| a.verb.as_str().len()).max().unwrap_or(0);
     let name_width = actions.iter().map(|a| words::subject(a).len()).max().unwrap_or(0).min(44);
     let shown = |action: &&Action| {
@@ -106,8 +107,11 @@ fn action(action: &Action, verb_width: usize, name_width: usize, options: Option
         None => subject,
     };
     let _ = writeln!(out, "  {sign} {verb}  {subject}");
-    if !about.reason.is_empty() && (options.verbose || matches!(action.verb, Verb::Retire | Verb::Replace)) {
-        let _ = writeln!(out, "      {}", style::faint(line(&about.reason)));
+    let why = matches!(action.verb, Verb::Retire | Verb::Replace) || words::moves(action);
+    if !about.reason.is_empty() && (options.verbose || why) {
+        let reason = line(&about.reason);
+        let reason = if action.verb == Verb::TakeOver { style::alarm(reason) } else { style::faint(reason) };
+        let _ = writeln!(out, "      {reason}");
     }
     if let Step::Create { spec, .. } = &action.step
         && about.changes.is_empty()

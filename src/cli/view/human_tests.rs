@@ -176,3 +176,29 @@ fn nothing_from_a_workspace_reaches_the_terminal_raw() {
         assert!(text.matches(r"\u{202e}evil").count() >= 12, "{text}");
     }
 }
+
+#[test]
+fn whoever_gets_and_loses_something_is_named() {
+    insta::assert_snapshot!(shown(&sample::owners()), @r#"
+    acme/support → local (embedded .checkfu/workspace.db)
+
+      ◀ adopt      Agent/made               checkfu.yaml:9:3
+          nobody owns agent_7; this project does from now on
+      ~ update     Agent/made               agents/made.md:2:1
+          description  "theirs" → "ours"
+      » rename     Agent/old → Agent/new    checkfu.yaml:9:3
+          `moved:`; agent_1 and its versions stay
+      ▶ hand-over  Skill/away               checkfu.yaml:9:3
+          left for acme/c, which takes skill_3 with its next apply
+      ▷ release    Skill/kept               checkfu.yaml:9:3
+          `removed:` with `keep`; skill_2 stays, and nobody owns it
+      ◁ take-over  Skill/tone               checkfu.yaml:9:3
+          acme/b loses skill_1
+      ↑ publish    Skill/tone               skills/tone/SKILL.md:1:1
+          live at once for 1 agent: acme/b:Agent/desk
+          used by Agent agent-9, which nobody owns
+
+    Plan: 1 to update, 1 to publish, 1 to rename, 1 to adopt, 1 to take-over, 1 to release, 1 to hand-over; 12 unchanged
+    digest sha256:64879f7d6b960a01909762d911a32d4582c20010c5641ee90278b644a9e3b525
+    "#);
+}

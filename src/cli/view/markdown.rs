@@ -66,7 +66,8 @@ impl Left {
 
 fn sorted(plan: &Plan) -> Vec<&Action> {
     let mut actions: Vec<&Action> = plan.actions.iter().collect();
-    actions.sort_by(|a, b| (&a.address, &a.id).cmp(&(&b.address, &b.id)));
+    // Those on one resource stay in the order in which they are done.
+    actions.sort_by(|a, b| a.address.cmp(&b.address));
     actions
 }
 
@@ -258,7 +259,9 @@ fn rows(title: &str, actions: &[&Action], out: &mut String, left: &mut Left, roo
 fn row(action: &Action) -> String {
     let at = action.about.at.as_deref().map(|at| format!(" at {}", code(&clip(at, 300)))).unwrap_or_default();
     let forever = if words::irreversible(action) { ", **cannot be undone**" } else { "" };
-    format!("- {} {}{at}{forever}\n", action.verb.as_str(), code(&words::subject(action)))
+    let why =
+        if words::moves(action) { format!(": {}", prose(&clip(&action.about.reason, 300))) } else { String::new() };
+    format!("- {} {}{at}{forever}{why}\n", action.verb.as_str(), code(&words::subject(action)))
 }
 
 /// The changes as one fenced diff.

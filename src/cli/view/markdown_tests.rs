@@ -224,3 +224,42 @@ fn strip_code(line: &str) -> String {
     }
     out + rest + "\n"
 }
+
+#[test]
+fn whoever_gets_and_loses_something_is_named() {
+    insta::assert_snapshot!(super::plan(&sample::owners()), @r#"
+    ### checkfu: 1 to update, 1 to publish, 1 to rename, 1 to adopt, 1 to take-over, 1 to release, 1 to hand-over
+
+    Owner `acme/support`, target `local (embedded .checkfu/workspace.db)`.
+
+    | kind | update | publish | rename | adopt | take-over | release | hand-over |
+    |---|---:|---:|---:|---:|---:|---:|---:|
+    | Agent | 1 |  | 1 | 1 |  |  |  |
+    | Skill |  | 1 |  |  | 1 | 1 | 1 |
+
+    0 retirements, **0 that cannot be undone**, 0 held, 0 blocked, 12 unchanged.
+
+    Digest `sha256:64879f7d6b960a01909762d911a32d4582c20010c5641ee90278b644a9e3b525`; the whole plan is in the plan file (`checkfu plan -o FILE`, `checkfu show FILE`).
+
+    <details><summary>Changes</summary>
+
+    - adopt `Agent/made` at `checkfu.yaml:9:3`: nobody owns agent\_7; this project does from now on
+    - update `Agent/made` at `agents/made.md:2:1`
+      ```diff
+      @@ description @@
+      - "theirs"
+      + "ours"
+      ```
+    - rename `Agent/old → Agent/new` at `checkfu.yaml:9:3`: \`moved:\`; agent\_1 and its versions stay
+    - hand-over `Skill/away` at `checkfu.yaml:9:3`: left for acme/c, which takes skill\_3 with its next apply
+    - release `Skill/kept` at `checkfu.yaml:9:3`: \`removed:\` with \`keep\`; skill\_2 stays, and nobody owns it
+    - take-over `Skill/tone` at `checkfu.yaml:9:3`: acme/b loses skill\_1
+    - publish `Skill/tone` at `skills/tone/SKILL.md:1:1`
+      ```diff
+      # live at once for 1 agent: acme/b:Agent/desk
+      # used by Agent agent-9, which nobody owns
+      ```
+
+    </details>
+    "#);
+}

@@ -62,6 +62,10 @@ pub fn action(verb: Verb, at: &str, about: About) -> Action {
             Step::Create { spec: spec.into(), unowned: vec![], protected: false, content: None, replaces: Some(id) }
         }
         Verb::Retire => Step::Retire { id },
+        Verb::Adopt => Step::Claim { id, spec: spec.into(), unowned: vec![], protected: false },
+        Verb::Rename | Verb::TakeOver => Step::Transfer { id, from: "acme/b".parse().unwrap() },
+        Verb::Release => Step::Release { id },
+        Verb::HandOver => Step::HandOver { id, to: "acme/c".parse().unwrap() },
         Verb::Record => Step::Record { id, spec: spec.into(), unowned: vec![] },
         _ => Step::Update { id, spec: spec.into(), unowned: vec![], fields: vec!["instructions".to_owned()] },
     };
@@ -144,6 +148,39 @@ pub fn plan() -> Plan {
         break_glass: None,
         at: Some("agents/faq.md:3:1".to_owned()),
     }];
+    plan
+}
+
+/// A plan in which resources change owner and address.
+pub fn owners() -> Plan {
+    let mut plan = empty();
+    let because = |reason: &str, from: Option<&str>| About {
+        reason: reason.to_owned(),
+        from: from.map(str::to_owned),
+        ..about("checkfu.yaml:9:3")
+    };
+    let update =
+        About { changes: vec![change("description", json!("theirs"), json!("ours"))], ..about("agents/made.md:2:1") };
+    let theirs = |name: &str, owner: Option<&str>, latest: bool| FollowerOf {
+        address: address(name),
+        owner: owner.map(|o| o.parse().unwrap()),
+        unowned: owner.is_none(),
+        latest,
+    };
+    let publish = About {
+        followers: vec![theirs("Agent/desk", Some("acme/b"), true), theirs("Agent/agent-9", None, false)],
+        live_at_once: 1,
+        ..about("skills/tone/SKILL.md:1:1")
+    };
+    plan.actions = vec![
+        action(Verb::Adopt, "Agent/made", because("nobody owns agent_7; this project does from now on", None)),
+        action(Verb::Update, "Agent/made", update),
+        action(Verb::Rename, "Agent/new", because("`moved:`; agent_1 and its versions stay", Some("Agent/old"))),
+        action(Verb::TakeOver, "Skill/tone", because("acme/b loses skill_1", Some("acme/b:Skill/tone"))),
+        action(Verb::Publish, "Skill/tone", publish),
+        action(Verb::Release, "Skill/kept", because("`removed:` with `keep`; skill_2 stays, and nobody owns it", None)),
+        action(Verb::HandOver, "Skill/away", because("left for acme/c, which takes skill_3 with its next apply", None)),
+    ];
     plan
 }
 

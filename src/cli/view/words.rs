@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cli::view::text;
 use crate::diag::Severity;
 use crate::model::Kind;
-use crate::plan::{Action, Cause, FieldChange, Plan, Reversible, Step, Verb};
+use crate::plan::{Action, Cause, FieldChange, FollowerOf, Plan, Reversible, Step, Verb};
 
 /// The sign in front of an action.
 pub fn symbol(verb: Verb) -> &'static str {
@@ -96,9 +96,27 @@ pub fn irreversible(action: &Action) -> bool {
     action.about.reversible == Reversible::No
 }
 
-/// What is acted on: an address, or the owner for the policy.
+/// Does it change who owns the resource, or where it is? Then why is said first.
+pub fn moves(action: &Action) -> bool {
+    matches!(action.verb, Verb::Rename | Verb::Adopt | Verb::TakeOver | Verb::Release | Verb::HandOver)
+}
+
+/// What is acted on: an address, of a rename the old one too, or the owner for the policy.
 pub fn subject(action: &Action) -> String {
-    action.address.as_ref().map_or_else(|| "owner policy".to_owned(), ToString::to_string)
+    let Some(address) = &action.address else { return "owner policy".to_owned() };
+    match &action.about.from {
+        Some(from) if action.verb == Verb::Rename => format!("{} → {address}", text::line(from)),
+        _ => address.to_string(),
+    }
+}
+
+/// Whom a follower belongs to, where that is not the plan's owner, and what it is.
+fn follower(of: &FollowerOf) -> String {
+    match (&of.owner, of.unowned) {
+        (Some(owner), _) => format!("{owner}:{}", of.address),
+        (None, true) => format!("{} {}, which nobody owns", of.address.kind, text::line(&of.address.name)),
+        (None, false) => of.address.to_string(),
+    }
 }
 
 /// What is to be said of an action beside its fields and files, a line each, plain text.
@@ -117,8 +135,7 @@ pub fn remarks(action: &Action) -> Vec<String> {
         out.push(format!("{} to upload", text::bytes(bytes)));
     }
     let names = |latest: bool| {
-        let names: Vec<String> =
-            about.followers.iter().filter(|f| f.latest == latest).map(|f| f.address.to_string()).collect();
+        let names: Vec<String> = about.followers.iter().filter(|f| f.latest == latest).map(follower).collect();
         (!names.is_empty()).then(|| some_of(&names))
     };
     if about.live_at_once > 0 {

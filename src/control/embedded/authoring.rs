@@ -1,16 +1,20 @@
 //! `authoring.*`: claim, release, hand-over, transfer, protect, record, policy. They change who owns what and what counts
 //! as applied; nothing live. Each raises `authoring.seq`, which is its precondition.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::control::embedded::error::{Result, archived, conflict, invalid, owned_elsewhere, owner_required, stale};
+use crate::control::ControlError;
+use crate::control::embedded::error::{
+    Result, archived, conflict, invalid, offered, owned_elsewhere, owner_required, stale,
+};
 use crate::control::embedded::rights;
 use crate::control::embedded::write::{Effect, Stand, Tx};
 use crate::control::embedded::{digests, update};
 use crate::model::config::Policy;
-use crate::model::kinds::Applied;
+use crate::model::kinds::{Applied, Object, def};
 use crate::model::op::{Authoring, Claim, HandOver, Protect, Record, Response, SetPolicy, Transfer, Written};
 use crate::model::{Address, Digest, Owner};
 use crate::store::resource::{self, Resource, State};
@@ -38,59 +42,119 @@ pub(super) fn claim(tx: &Tx<'_>, request: &Claim) -> Result<Effect> {
 /// The acting owner gives it up; it stays live.
 pub(super) fn release(tx: &Tx<'_>, request: &Authoring) -> Result<Effect> {
     let mut r = mine(tx, request)?;
+    let left = r.clone();
     leave(tx, &r)?;
     digests::clear_authoring(&mut r);
-    finish(tx, r, true)
+    let effect = finish(tx, r, true)?;
+    digests::refresh_before(tx.conn, &left)?;
+    Ok(effect)
 }
 
 /// From a named owner to another; also another address of the same owner.
 pub(super) fn transfer(tx: &Tx<'_>, request: &Transfer) -> Result<Effect> {
-    let r = at(tx, &request.at)?;
-    if r.owner.as_ref() != Some(&request.from) {
-        return Err(if r.owner.is_some() { owned_elsewhere(&r) } else { stale(format!("{} has no owner", r.id), 0) });
+    let mut r = at(tx, &request.at)?;
+    let Transfer { from, to, address, .. } = request;
+    if r.owner.as_ref() != Some(from) {
+        return Err(if r.owner.is_some() {
+            owned_elsewhere(&r)
+        } else {
+            stale(format!("{} has no owner", r.id), r.seq)
+        });
     }
-    if tx.context.owner.as_ref() != Some(&request.from) && !tx.context.admin {
-        return Err(owned_elsewhere(&r));
-    }
-    give(tx, r, &request.to, &request.address)
-}
-
-/// The acting owner gives it to a named one.
-pub(super) fn hand_over(tx: &Tx<'_>, request: &HandOver) -> Result<Effect> {
-    let r = mine(tx, &request.at)?;
-    if r.owner.as_ref() == Some(&request.to) {
-        return Err(invalid(format!("{} has {} already; a transfer gives it another address", request.to, r.id)));
-    }
-    give(tx, r, &request.to, &request.address)
-}
-
-/// Gives a resource to an owner, at an address there. What it had is free, and noted as left.
-fn give(tx: &Tx<'_>, mut r: Resource, to: &Owner, address: &Address) -> Result<Effect> {
-    if r.superseded {
-        return Err(conflict("superseded", format!("{} waits to be retired", r.id)));
-    }
+    may_transfer(tx, &r, from, to)?;
+    not_superseded(&r)?;
     free(tx, to, address, &r)?;
+    let left = r.clone();
     leave(tx, &r)?;
     r.address = Some(address.clone());
-    if r.owner.as_ref() != Some(to) {
+    if from != to {
         let applied = as_seen_by(tx, &r, to)?;
         r.owner = Some(to.clone());
         r.since = tx.fact;
         digests::set_applied(tx.conn, &mut r, &applied)?;
     }
-    finish(tx, r, true)
+    (r.offered, r.offered_at) = (None, None);
+    let effect = finish(tx, r, true)?;
+    digests::refresh_before(tx.conn, &left)?;
+    Ok(effect)
 }
 
-/// Another owner reads references otherwise, so what counts as applied is what is live, in its view. Of a
-/// store only what was applied before: what others wrote there is not taken.
+/// An owner gives its own another address, or takes back what it offered; another takes what is offered to it; an
+/// admin takes from any owner, but not what that one promised to a third.
+fn may_transfer(tx: &Tx<'_>, r: &Resource, from: &Owner, to: &Owner) -> Result<()> {
+    let acts = |owner: &Owner| tx.context.owner.as_ref() == Some(owner);
+    if from == to && (acts(from) || tx.context.admin) {
+        return Ok(());
+    }
+    match &r.offered {
+        Some(offered) if offered != to => Err(owned_elsewhere(r)),
+        Some(_) if acts(to) => Ok(()),
+        _ if tx.context.admin => Ok(()),
+        _ if acts(from) => Err(rights::not_admin(&format!(
+            "{} is given to {to} by {to} itself, once {from} hands it over, or by an admin",
+            r.id
+        ))),
+        _ => {
+            let mut error = owned_elsewhere(r);
+            let how = format!("; it is taken with the scope admin, or once {from} hands it over");
+            error.message.push_str(&how);
+            Err(error)
+        }
+    }
+}
+
+/// The acting owner offers it to a named one, which takes it with a transfer. It leaves its address at once.
+pub(super) fn hand_over(tx: &Tx<'_>, request: &HandOver) -> Result<Effect> {
+    let HandOver { to, address, .. } = request;
+    let mut r = mine(tx, &request.at)?;
+    if r.owner.as_ref() == Some(to) {
+        return Err(invalid(format!("{to} has {} already; a transfer gives it another address", r.id)));
+    }
+    if r.state != State::Live {
+        return Err(archived(&r));
+    }
+    not_superseded(&r)?;
+    free(tx, to, address, &r)?;
+    if let Some(other) = rows::offered_at(tx.conn, to, address)?.filter(|other| other.id != r.id) {
+        return Err(taken(&other, format!("{} is offered to {to} as {address} already", other.id)));
+    }
+    leave(tx, &r)?;
+    (r.offered, r.offered_at) = (Some(to.clone()), Some(address.clone()));
+    let left = r.clone();
+    let effect = finish(tx, r, true)?;
+    digests::refresh_before(tx.conn, &left)?;
+    Ok(effect)
+}
+
+fn not_superseded(r: &Resource) -> Result<()> {
+    if r.superseded {
+        return Err(conflict("superseded", format!("{} waits to be retired", r.id)));
+    }
+    Ok(())
+}
+
+/// What counts as applied for another owner. What moved live is held as before, so it keeps what was applied; all
+/// else is what is live, in the view of that owner, which reads references otherwise. Of a store only what was applied
+/// before: what others wrote there is not taken.
 fn as_seen_by(tx: &Tx<'_>, r: &Resource, to: &Owner) -> Result<Applied> {
     let before = digests::applied(tx.conn, r)?.unwrap_or_default();
-    let body = digests::body(tx.conn, r)?;
-    let mut spec = digests::canonical(tx.conn, r, body, Some(to), Some(&before.spec))?;
+    let view = |owner: Option<&Owner>| {
+        let body = digests::body(tx.conn, r)?;
+        digests::canonical(tx.conn, r, body, owner, Some(&before.spec))
+    };
+    let (old, mut spec) = (view(r.owner.as_ref())?, view(Some(to))?);
+    let refs = def(r.kind).refs;
+    let referring: BTreeSet<&str> = refs(&before.spec).into_iter().chain(refs(&old)).map(|r| r.field).collect();
+    let (empty, none) = (Object::new(), Object::new());
+    let (old, had) = (old.as_object().unwrap_or(&empty), before.spec.as_object().unwrap_or(&none));
     if let Value::Object(map) = &mut spec {
-        for key in ["contents", "modes"] {
-            match before.spec.get(key) {
-                Some(value) => drop(map.insert(key.to_owned(), value.clone())),
+        for key in old.keys().chain(had.keys()) {
+            let moved = old.get(key) != had.get(key) && !referring.contains(key.as_str());
+            if !moved && !matches!(key.as_str(), "contents" | "modes") {
+                continue;
+            }
+            match had.get(key) {
+                Some(value) => drop(map.insert(key.clone(), value.clone())),
                 None => drop(map.remove(key)),
             }
         }
@@ -168,15 +232,17 @@ pub(super) fn set_policy(tx: &Tx<'_>, request: &SetPolicy) -> Result<Effect> {
 fn at(tx: &Tx<'_>, at: &Authoring) -> Result<Resource> {
     let r = rights::find(tx, None, &at.at.id)?;
     rights::expect_version(&r, &at.at)?;
-    if r.authoring_seq() != at.seq {
-        let now = r.authoring_seq();
-        // Owned by someone else is told by name before anything about sequences.
-        return Err(match (&r.owner, &tx.context.owner) {
-            (Some(has), acts) if acts.as_ref() != Some(has) => owned_elsewhere(&r),
-            _ => stale(format!("authoring of {} is at {now}, not {}", r.id, at.seq), now),
-        });
+    if r.seq == at.seq || r.owner.is_none() && at.seq == 0 {
+        return Ok(r);
     }
-    Ok(r)
+    let acts = tx.context.owner.as_ref();
+    let concerns = r.owner.is_none() || acts.is_some() && (acts == r.owner.as_ref() || acts == r.offered.as_ref());
+    // Owned by someone else is told by name before anything about sequences.
+    Err(if concerns {
+        stale(format!("authoring of {} is at {}, not {}", r.id, r.seq, at.seq), r.seq)
+    } else {
+        owned_elsewhere(&r)
+    })
 }
 
 /// One of the acting owner.
@@ -194,13 +260,18 @@ fn mine(tx: &Tx<'_>, request: &Authoring) -> Result<Resource> {
 /// of an agent tells of that.
 fn mine_and_live(tx: &Tx<'_>, request: &Authoring) -> Result<Resource> {
     let r = mine(tx, request)?;
-    if r.state == State::Live { Ok(r) } else { Err(archived(&r)) }
+    match (r.state, &r.offered) {
+        (State::Live, None) => Ok(r),
+        (State::Live, Some(_)) => Err(offered(&r)),
+        _ => Err(archived(&r)),
+    }
 }
 
 /// A resource leaves its address. It is noted there as the last one that did, as a retired one is: a later
 /// create at the address is another one than the create that made this, and must not be answered from its record.
+/// What is offered has left it before.
 fn leave(tx: &Tx<'_>, r: &Resource) -> Result<()> {
-    let (Some(owner), Some(address)) = (&r.owner, &r.address) else { return Ok(()) };
+    let (Some(owner), Some(address), None) = (&r.owner, &r.address, &r.offered) else { return Ok(()) };
     rows::put_retired(tx.conn, owner, address, &r.id, tx.fact)?;
     Ok(owner::forget_digest(tx.conn, owner)?)
 }
@@ -211,13 +282,16 @@ fn free(tx: &Tx<'_>, owner: &Owner, address: &Address, r: &Resource) -> Result<(
         return Err(invalid(format!("{address} is no address of a {}", r.kind)));
     }
     match rows::at_address(tx.conn, owner, address)? {
-        Some(held) if held.id != r.id => {
-            let mut error = conflict("address_taken", format!("{} is at {address} of {owner} already", held.id));
-            error.details["id"] = held.id.into();
-            Err(error)
-        }
+        Some(held) if held.id != r.id => Err(taken(&held, format!("{} is at {address} of {owner} already", held.id))),
         _ => Ok(()),
     }
+}
+
+/// `validation.conflict {reason: address_taken, id}`.
+fn taken(by: &Resource, message: String) -> ControlError {
+    let mut error = conflict("address_taken", message);
+    error.details["id"] = by.id.clone().into();
+    error
 }
 
 fn finish(tx: &Tx<'_>, mut r: Resource, changed: bool) -> Result<Effect> {

@@ -105,6 +105,7 @@ fn renew(batch: &Batch<'_>, actor: &str, options: &EmbeddedOptions) -> Result<Re
         made: None,
         before: None,
         after: None,
+        from_owner: None,
         to_owner: None,
         to_address: None,
     };

@@ -86,6 +86,8 @@ fn row(tx: &Tx<'_>, kind: Kind, body: &Object) -> Result<Resource> {
         applied_digest: None,
         live_digest: None,
         gone: None,
+        offered: None,
+        offered_at: None,
     })
 }
 

@@ -64,6 +64,11 @@ pub(super) fn add_refs(conn: &Conn, kind: Kind, body: &Object, refs: &mut Refs) 
 /// the address that it had: who refers to it did not move, and is told when planning.
 fn address_of(conn: &Conn, id: &str) -> Result<Option<(Owner, Address, bool)>> {
     match resource::get(conn, id)? {
+        // What is offered reads as what it is to become, unless something else is there.
+        Some(Resource { offered: Some(owner), offered_at: Some(address), .. }) => {
+            let replaced = resource::at_address(conn, &owner, &address)?.is_some();
+            Ok(Some((owner, address, replaced)))
+        }
         Some(Resource { owner: Some(owner), address: Some(address), superseded, .. }) => {
             Ok(Some((owner, address, superseded)))
         }
@@ -129,6 +134,8 @@ pub(super) fn clear_authoring(r: &mut Resource) {
     r.applied_digest = None;
     r.live_digest = None;
     r.gone = None;
+    r.offered = None;
+    r.offered_at = None;
 }
 
 /// Writes a resource with the digest of what is live now, and lets go of the kept owner digest.
@@ -176,13 +183,17 @@ pub(super) fn refresh_referrers(conn: &Conn, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// A resource got its address, so what refers to the one that left it before reads otherwise now.
+/// A resource got its address, or left it, so what refers to the one that left it before, or is offered for it, reads
+/// otherwise now.
 pub(super) fn refresh_before(conn: &Conn, r: &Resource) -> Result<()> {
     let (Some(owner), Some(address)) = (&r.owner, &r.address) else { return Ok(()) };
-    match resource::retired_at(conn, owner, address)? {
-        Some(before) if before != r.id => refresh_referrers(conn, &before),
-        _ => Ok(()),
+    let offered = resource::offered_at(conn, owner, address)?.map(|o| o.id);
+    for other in resource::retired_at(conn, owner, address)?.into_iter().chain(offered) {
+        if other != r.id {
+            refresh_referrers(conn, &other)?;
+        }
     }
+    Ok(())
 }
 
 /// Canonical fields in which two canonical forms differ: `instructions`, `labels.team`, `contents./a.md`.

@@ -60,10 +60,22 @@ pub(super) fn stale(message: impl Into<String>, current: impl Into<serde_json::V
 pub(super) fn owned_elsewhere(r: &Resource) -> ControlError {
     let owner = r.owner.as_ref().map(ToString::to_string).unwrap_or_default();
     let address = r.address.as_ref().map(ToString::to_string);
-    let message =
+    let mut message =
         format!("{} is owned by {owner}{}", r.id, address.as_ref().map(|a| format!(" as {a}")).unwrap_or_default());
-    ControlError::new(ErrorKind::Conflict, codes::OWNED_ELSEWHERE.code, message)
-        .details(json!({"owner": owner, "address": address}))
+    let mut details = json!({"owner": owner, "address": address});
+    if let Some(to) = &r.offered {
+        message.push_str(&format!(", which offered it to {to}"));
+        details["offered"] = json!(to);
+    }
+    ControlError::new(ErrorKind::Conflict, codes::OWNED_ELSEWHERE.code, message).details(details)
+}
+
+/// Its owner offered it to another: until it takes it back it has no say in it.
+pub(super) fn offered(r: &Resource) -> ControlError {
+    let to = r.offered.as_ref().map(ToString::to_string).unwrap_or_default();
+    let mut error = conflict("offered", format!("{} is handed over to {to}; its owner may take it back first", r.id));
+    error.details["offered"] = to.into();
+    error
 }
 
 /// `authoring.owner_required`.

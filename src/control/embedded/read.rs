@@ -46,6 +46,7 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
         Request::FileContent(r) => files::content(conn, clock, r).map(Response::Bytes),
         Request::Owner(r) => snapshot::owner(conn, identity, &r.owner).map(|o| Response::Owner(Box::new(o))),
         Request::Summaries(r) => snapshot::summaries(conn, r).map(Response::Summaries),
+        Request::Find(r) => snapshot::found(conn, r).map(Response::Summaries),
         Request::Bodies(r) => snapshot::bodies(conn, r).map(Response::Loaded),
         Request::Resolve(r) => snapshot::resolve(conn, r).map(Response::Resolved),
         Request::Referrers(r) => snapshot::referrers(conn, r).map(Response::Referrers),

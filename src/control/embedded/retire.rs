@@ -51,12 +51,14 @@ fn retire(tx: &Tx<'_>, request: &RetireOf, to: State) -> Result<Effect> {
             store_versions::forget(tx, &mut r)?;
         }
     }
+    let left = r.clone();
     let owner = r.owner.clone();
     if let Some(owner) = &owner {
         let_go(tx, &mut r, right, owner)?;
     }
     resource::put(tx.conn, &r)?;
     digests::refresh_referrers(tx.conn, &r.id)?;
+    digests::refresh_before(tx.conn, &left)?;
     Ok(Effect::of(&r, None, true, Vec::new()))
 }
 
@@ -77,6 +79,9 @@ fn let_go(tx: &Tx<'_>, r: &mut Resource, right: Right, owner: &Owner) -> Result<
         if let Some(address) = &r.address {
             resource::put_retired(tx.conn, owner, address, &r.id, tx.fact)?;
         }
+        digests::clear_authoring(r);
+    } else if r.offered.is_some() {
+        // Nobody waits to be told of it: it counts as nobody's.
         digests::clear_authoring(r);
     } else {
         r.gone.get_or_insert(tx.fact);

@@ -1,6 +1,6 @@
 //! Who may write what: zero or one authoring owner a resource.
 
-use crate::control::embedded::error::{Result, archived, not_found, owned_elsewhere, owner_required, stale};
+use crate::control::embedded::error::{Result, archived, not_found, offered, owned_elsewhere, owner_required, stale};
 use crate::control::embedded::write::Tx;
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
@@ -24,7 +24,8 @@ pub(super) enum Right {
 /// The right to change the desired configuration of a resource.
 pub(super) fn right(tx: &Tx<'_>, r: &Resource) -> Result<Right> {
     let Some(owner) = &r.owner else { return Ok(Right::Unowned) };
-    if tx.context.owner.as_ref() == Some(owner) {
+    let acts = tx.context.owner.as_ref() == Some(owner);
+    if acts && r.offered.is_none() {
         return Ok(Right::Owner);
     }
     if tx.context.break_glass.is_some() {
@@ -35,6 +36,9 @@ pub(super) fn right(tx: &Tx<'_>, r: &Resource) -> Result<Right> {
         let policy = record.and_then(|r| r.policy);
         Ok(policy.is_some_and(|p| p.outside_writes == OutsideWrites::Track))
     };
+    if acts {
+        return Err(offered(r));
+    }
     if tx.context.owner.is_none() && tracked()? { Ok(Right::Outside) } else { Err(owned_elsewhere(r)) }
 }
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::control::embedded::error::Result;
+use crate::control::embedded::error::{Result, invalid};
 use crate::control::embedded::{digests, memories, paging, wire};
 use crate::live;
 use crate::model::kinds::{Refs, is_unowned};
 use crate::model::op::{
-    Beside, Fact, IdList, Loaded, LoadedBody, Moved, OwnerState, Page, Referrer, Resolve, Resolved, Summaries, Summary,
-    Want,
+    Beside, Fact, Find, IdList, Loaded, LoadedBody, Moved, OwnerState, Page, Referrer, Resolve, Resolved, Summaries,
+    Summary, Want,
 };
 use crate::model::{Address, Digest, Kind, Owner};
 use crate::store::resource::{self, Resource, State};
@@ -88,6 +88,23 @@ pub(super) fn summaries(conn: &Conn, request: &Summaries) -> Result<Page<Summary
     Ok(Page { data, next_page })
 }
 
+/// `authoring.find`.
+pub(super) fn found(conn: &Conn, request: &Find) -> Result<Page<Summary>> {
+    let Find { me, addresses, ids } = request;
+    let asked = addresses.len() + ids.len();
+    if asked > Find::MOST {
+        return Err(invalid(format!("at most {} addresses and ids are looked for at once, not {asked}", Find::MOST)));
+    }
+    let mut data = Vec::new();
+    for r in resource::found(conn, me, addresses, ids)? {
+        let since = if r.owner.is_some() { fact::get(conn, r.since)? } else { None };
+        let mut summary = summary(conn, r)?;
+        summary.since = since.map(|f| moved_of(f, Vec::new()));
+        data.push(summary);
+    }
+    Ok(Page { data, next_page: None })
+}
+
 fn summary(conn: &Conn, r: Resource) -> Result<Summary> {
     let gone = match r.gone {
         Some(seq) => fact::get(conn, seq)?.map(|f| moved_of(f, Vec::new())),
@@ -95,7 +112,7 @@ fn summary(conn: &Conn, r: Resource) -> Result<Summary> {
     };
     let has_content = matches!(r.kind, Kind::Skill | Kind::FileTree);
     Ok(Summary {
-        seq: r.authoring_seq(),
+        seq: r.seq,
         id: r.id,
         kind: r.kind,
         owner: r.owner,
@@ -106,7 +123,9 @@ fn summary(conn: &Conn, r: Resource) -> Result<Summary> {
         live_digest: r.live_digest,
         applied_digest: r.applied_digest,
         superseded: r.superseded,
-        offered: None,
+        offered: r.offered,
+        offered_at: r.offered_at,
+        since: None,
         gone,
         content: r.content.filter(|_| has_content),
         content_version: r.content_version.filter(|_| has_content || r.kind == Kind::MemoryStore),
@@ -159,10 +178,20 @@ fn moved(conn: &Conn, r: &Resource) -> Result<Vec<Moved>> {
     if r.live_digest.is_some() && r.live_digest == r.applied_digest {
         return Ok(Vec::new());
     }
+    // What moved under a former owner, and is held, came with it: then who wrote what is read from the beginning.
+    let given = fact::get(conn, r.since)?.is_some_and(|f| is_given(&f));
+    let (from, mut owner) = if given { (0, None) } else { (r.since, Some(owner.clone())) };
     let mut out: Vec<(Fact, BTreeSet<String>)> = Vec::new();
-    for f in fact::about(conn, &r.id, r.since)? {
+    for f in fact::about(conn, &r.id, from)? {
+        if begins(&f) {
+            out.clear();
+            owner.clone_from(&f.owner);
+        } else if f.operation == "authoring.release" {
+            owner = None;
+        }
+        let next = f.to_owner.clone().filter(|_| is_given(&f));
         let fields: BTreeSet<String> = f.fields.iter().cloned().collect();
-        if f.owner.as_ref() == Some(owner) {
+        if owner.is_some() && f.owner == owner {
             // What the owner wrote after is not moved any more; no fields = it wrote all.
             let before = |had: &String| fields.is_empty() || fields.contains(had);
             out.retain_mut(|(_, left)| {
@@ -173,8 +202,19 @@ fn moved(conn: &Conn, r: &Resource) -> Result<Vec<Moved>> {
         } else if fields.is_empty() || !fields.iter().all(|field| is_apart(field)) {
             out.push((f, fields));
         }
+        owner = next.or(owner);
     }
     Ok(out.into_iter().map(|(f, fields)| moved_of(f, fields.into_iter().collect())).collect())
+}
+
+/// Did it give a resource to another owner, or offer it?
+fn is_given(fact: &Fact) -> bool {
+    matches!(fact.operation.as_str(), "authoring.transfer" | "authoring.hand_over")
+}
+
+/// Was it made, or claimed?
+fn begins(fact: &Fact) -> bool {
+    fact.operation == "authoring.claim" || fact.operation.ends_with(".create")
 }
 
 /// Is it no canonical field: ownership, or an old version of a memory?
@@ -227,15 +267,23 @@ fn find(conn: &Conn, me: &Owner, key: &str) -> Result<Option<Resource>> {
         None => (Some(me.clone()), key.parse().ok()),
     };
     match (owner, address) {
-        (Some(owner), Some(address)) => match resource::at_address(conn, &owner, &address)? {
-            Some(r) => Ok(Some(r)),
-            // What its owner retired there tells why nothing is there.
-            None => match resource::retired_at(conn, &owner, &address)? {
-                Some(id) => Ok(resource::get(conn, &id)?.filter(|r| r.state != State::Live)),
-                None => Ok(None),
-            },
-        },
+        (Some(owner), Some(address)) => at(conn, &owner, &address),
         _ => Ok(resource::get(conn, key)?.filter(|r| r.state != State::Deleted)),
+    }
+}
+
+/// What an address of an owner means: what is there, or is offered to be there; else what its owner retired there,
+/// which tells why nothing is.
+fn at(conn: &Conn, owner: &Owner, address: &Address) -> Result<Option<Resource>> {
+    if let Some(r) = resource::at_address(conn, owner, address)? {
+        return Ok(Some(r));
+    }
+    if let Some(r) = resource::offered_at(conn, owner, address)? {
+        return Ok(Some(r));
+    }
+    match resource::retired_at(conn, owner, address)? {
+        Some(id) => Ok(resource::get(conn, &id)?.filter(|r| r.state != State::Live)),
+        None => Ok(None),
     }
 }
 

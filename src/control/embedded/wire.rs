@@ -284,13 +284,18 @@ pub(super) fn rendered(r: &Resource, body: Value) -> Value {
         _ => {}
     }
     let authoring = r.owner.as_ref().map(|owner| {
-        json!({
+        let mut authoring = json!({
             "owner": owner,
             "address": r.address,
             "protected": r.protected,
             "seq": r.seq,
             "superseded": r.superseded,
-        })
+        });
+        if r.offered.is_some() {
+            authoring["offered"] = json!(r.offered);
+            authoring["offered_at"] = json!(r.offered_at);
+        }
+        authoring
     });
     add("authoring", json!(authoring));
     Value::Object(out)

@@ -81,7 +81,7 @@ impl Effect {
         let written = Written {
             id: r.id.clone(),
             version: r.version,
-            seq: r.authoring_seq(),
+            seq: r.seq,
             made,
             changed,
             replayed: false,
@@ -112,6 +112,8 @@ pub(super) struct Stand {
     pub(super) version: Option<u64>,
     pub(super) owner: Option<Owner>,
     pub(super) address: Option<Address>,
+    /// Whom it is offered to, and for which address.
+    pub(super) offered: Option<(Owner, Address)>,
     /// Of the body, while it is live; or of an owner's policy.
     pub(super) body: Option<Digest>,
     pub(super) content: Option<Digest>,
@@ -125,6 +127,7 @@ impl Stand {
             version: Some(r.version),
             owner: r.owner.clone(),
             address: r.address.clone(),
+            offered: r.offered.clone().zip(r.offered_at.clone()),
             body: (r.state == State::Live).then_some(r.body),
             content: r.content,
             applied: r.applied,
@@ -371,12 +374,12 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
                 Request::Update(_) | Request::Publish(_) => r.version != written.version,
                 // What is written after it, by the same plan too, may raise the sequence.
                 Request::Create(c) => r.version != written.version || r.address.as_ref() != address_of(c),
-                _ => r.version != written.version || r.authoring_seq() != written.seq,
+                _ => r.version != written.version || r.seq != written.seq,
             };
             written.version = r.version;
             // The next action of the same plan expects the sequence as this one left it.
             if written.moved {
-                written.seq = r.authoring_seq();
+                written.seq = r.seq;
             }
             // An answer that was stored before answers named their spec.
             written.spec = written.spec.or(r.applied);
@@ -421,7 +424,7 @@ fn append_fact(tx: &Tx<'_>, request: &Request, before: &Stand, effect: &Effect) 
         _ => None,
     };
     let after = &effect.after;
-    let moved = before.owner.is_some() && (&before.owner, &before.address) != (&after.owner, &after.address);
+    let (to_owner, to_address) = moved_to(request, before, after).unzip();
     let fact = Fact {
         seq: tx.fact,
         at: tx.now.clone(),
@@ -439,10 +442,24 @@ fn append_fact(tx: &Tx<'_>, request: &Request, before: &Stand, effect: &Effect) 
         made: written.and_then(|w| w.made.clone()),
         before: before.digest(request),
         after: after.digest(request),
-        to_owner: after.owner.clone().filter(|_| moved),
-        to_address: after.address.clone().filter(|_| moved),
+        from_owner: before.owner.clone().filter(|had| after.owner.as_ref() != Some(had)),
+        to_owner,
+        to_address,
     };
     Ok(fact::add(tx.conn, &fact)?)
+}
+
+/// Where a resource went, or was offered to. A transfer says so even where it went back to whom it was offered by.
+fn moved_to(request: &Request, before: &Stand, after: &Stand) -> Option<(Owner, Address)> {
+    if before.owner.is_none() {
+        return None;
+    }
+    if after.offered.is_some() && after.offered != before.offered {
+        return after.offered.clone();
+    }
+    let moved = (&before.owner, &before.address) != (&after.owner, &after.address);
+    let moved = moved || matches!(request, Request::Transfer(_));
+    after.owner.clone().zip(after.address.clone()).filter(|_| moved)
 }
 
 fn append_line(tx: &Tx<'_>, response: &Response) -> Result<()> {

@@ -213,6 +213,7 @@ fn of_authoring(input: &mut Input<'_>, verb: &str) -> Option<Request> {
             page: input.text("page"),
             limit: input.parsed("limit"),
         }),
+        "find" => Request::Find(input.json()?),
         "bodies" => Request::Bodies(input.json()?),
         "resolve" => Request::Resolve(input.json()?),
         "referrers" => Request::Referrers(IdList { ids: input.texts("ids"), me: input.parsed("me") }),

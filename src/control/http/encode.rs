@@ -66,6 +66,7 @@ fn path_of_request(request: &Request) -> Vec<(&'static str, String)> {
         | Request::FileCreate(_)
         | Request::FileList(_)
         | Request::Summaries(_)
+        | Request::Find(_)
         | Request::Bodies(_)
         | Request::Resolve(_)
         | Request::Referrers(_)
@@ -205,6 +206,7 @@ fn body_of(request: &Request) -> Body {
         }
         Request::MemoryUpdate(r) => memory_update(r),
         Request::FileCreate(r) => json_of(r),
+        Request::Find(r) => json_of(r),
         Request::Bodies(r) => json_of(r),
         Request::Resolve(r) => json_of(r),
         Request::Claim(r) => json_of(r),

@@ -79,7 +79,7 @@ pub fn decode_response(request: &Request, body: Body) -> Result<Response, Decode
         Request::Content(_) | Request::Tree(_) => items(value).map(Response::Entries),
         Request::TreeFile(_) | Request::FileContent(_) | Request::BlobGet(_) => Err("it is JSON".to_owned()),
         Request::Owner(_) => read(value).map(|owner| Response::Owner(Box::new(owner))),
-        Request::Summaries(_) => read(value).map(Response::Summaries),
+        Request::Summaries(_) | Request::Find(_) => read(value).map(Response::Summaries),
         Request::Bodies(_) => read(value).map(Response::Loaded),
         Request::Resolve(_) => items(value).map(Response::Resolved),
         Request::Referrers(_) => items(value).map(Response::Referrers),
@@ -167,7 +167,7 @@ fn unreadable(request: &Request, lacks: &str) -> ControlError {
 /// are API actors, and a policy that it cannot read is none.
 fn tolerated(request: &Request, mut value: Value) -> Value {
     match request {
-        Request::Summaries(_) | Request::Referrers(_) => {
+        Request::Summaries(_) | Request::Find(_) | Request::Referrers(_) => {
             if let Some(Value::Array(items)) = value.get_mut("data") {
                 items.retain(|item| !of_unknown_kind(item));
             }

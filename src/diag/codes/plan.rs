@@ -60,7 +60,25 @@ codes! {
         "If this is meant: --allow session-memory=ADDRESS.";
     SAME_NAME = "plan.same_name", Error, "A live resource that nobody owns has the name",
         "Most likely it is the same one, made by hand, and there would be two.",
-        "If it is another one: --allow same-name=ADDRESS.";
+        "Adopt it with an `adopt:` line; or, if it is another one: --allow same-name=ADDRESS.";
+    LOST = "plan.lost", Error, "Another owner took it",
+        "It is declared here, and another owner has it by now. Made anew there would be two, so it and what depends on it are left out; nothing of it is retired.",
+        "Take it out of the files, or take it back with `adopt:` and `from:`.";
+    OWNED_ELSEWHERE = "plan.owned_elsewhere", Error, "Another owner has what is to be adopted",
+        "A resource has one owner, and loses it never without being named.",
+        "Let its owner hand it over, or name the owner that loses it with `from:`.";
+    ADOPT_MISSING = "plan.adopt_missing", Error, "There is nothing to adopt",
+        "An `adopt:` line names a live resource by its id, and the address that is declared for it.",
+        "Check id, kind and address; name the `target:` if it lives in one workspace alone.";
+    ADDRESS_TAKEN = "plan.address_taken", Error, "Two live resources are to be at one address",
+        "A `moved:` or `adopt:` line leads to an address at which there is a live resource already.",
+        "Take the line out, or give one of the two another name and apply that first.";
+    SAME_ADDRESS = "plan.same_address", Error, "Another owner has an equal resource at this address",
+        "Most likely it moves from one repository to another. Made now there would be two, and the old one would be retired.",
+        "Wait until its owner hands it over, take it over, or, if it is another one: --allow same-name=ADDRESS.";
+    NEWER_VERSION = "plan.newer_version", Note, "A pinned resource of another owner has a newer version",
+        "A pin moves only by a change of the file.",
+        "Look at the newer version, and pin it if it is wanted.";
     NAME_TAKEN = "plan.name_taken", Error, "Another resource has the unique name",
         "Some kinds have names that are unique in a workspace, whoever owns them. Another owner, or nobody, has this one, so the workspace would refuse the change.",
         "Give it another name, or let the other one go or take another name first.";
@@ -81,7 +99,7 @@ codes! {
         "Take the line out.";
     MOVED_OFFER = "plan.moved_offer", Note, "A resource seems to have been renamed",
         "One is created and one of equal content retired in the same plan.",
-        "To keep the resource, keep its old name: that of the file or folder, or `metadata.name`. The name shown is a field of its own.";
+        "Add the `moved:` line that the plan shows. A skill keeps its id only with its old name.";
     FILE_TOO_LARGE = "plan.file_too_large", Error, "The plan file is too large",
         "What is read into memory is bounded.",
         "Plan a part: plan ADDRESS….";

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::diag::Code;
 use crate::model::Kind;
 
-pub use owned::{Applied, enforce_prefixes, is_under, is_unowned, overlaps, owned_digest, owned_part};
+pub use owned::{Applied, carried, enforce_prefixes, is_under, is_unowned, overlaps, owned_digest, owned_part};
 pub use references::{Ids, MissingId, Ref, Refs, Selector, Target, WireRef};
 
 /// A JSON object.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::model::kinds::{Default_, def};
+use crate::model::kinds::{Change, Default_, List, def};
 use crate::model::{Digest, Kind};
 
 /// What its owner last applied to a resource.
@@ -83,6 +83,41 @@ pub fn owned_part(kind: Kind, canonical: &Value, applied: &Applied) -> Value {
     Value::Object(out)
 }
 
+/// What counts as applied once another owner has a resource: what is live, as `mine`, the new owner's view, has it. A
+/// field that had moved from what `before` says keeps that, so that who holds a held edit goes on to hold it; not where
+/// it refers to something, since owners read references otherwise. What only the record knows, and memories, stay as
+/// they were applied. `theirs` is the live form in the view of the owner before.
+pub fn carried(kind: Kind, before: &Applied, theirs: &Value, mine: &Value) -> Applied {
+    let def = def(kind);
+    let mut spec = Map::new();
+    for field in def.fields {
+        let [was, there, here] = [&*before.spec, theirs, mine].map(|form| form.get(field.name));
+        let recorded = field.change == Change::Record || field.change == Change::Publish && field.list == List::PerKey;
+        let chosen = field.default == Default_::Server && was.is_none();
+        let refers = || (def.refs)(theirs).iter().chain(&(def.refs)(&before.spec)).any(|r| r.field == field.name);
+        let value = if recorded || chosen {
+            was.cloned()
+        } else if field.list == List::PerKey {
+            per_key(was, there, here)
+        } else if was == there || refers() {
+            here.cloned()
+        } else {
+            was.cloned()
+        };
+        spec.extend(value.map(|value| (field.name.to_owned(), value)));
+    }
+    Applied { spec: Arc::new(Value::Object(spec)), unowned: before.unowned.clone() }
+}
+
+/// The same, key by key.
+fn per_key(was: Option<&Value>, there: Option<&Value>, here: Option<&Value>) -> Option<Value> {
+    let [was, there, here] = [was, there, here].map(|map| map.and_then(Value::as_object).cloned().unwrap_or_default());
+    let keys: BTreeSet<&String> = was.keys().chain(here.keys()).collect();
+    let kept = |key: &String| if was.get(key) == there.get(key) { here.get(key) } else { was.get(key) };
+    let map: Map<String, Value> = keys.into_iter().filter_map(|k| Some((k.clone(), kept(k)?.clone()))).collect();
+    (!map.is_empty()).then_some(Value::Object(map))
+}
+
 /// The prefixes of a canonical memory store whose mode is `enforce`.
 pub fn enforce_prefixes(store: &Value) -> Vec<String> {
     let modes = store.get("modes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -117,6 +152,26 @@ pub fn is_under(path: &str, prefix: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_moved_stays_moved_under_another_owner() {
+        let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let was =
+            r#"{"name":"a","instructions":"i","description":"d","skills":[{"skill":"s"}],"labels":{"x":"1","y":"1"}}"#;
+        let before = Applied { spec: Arc::new(json(was)), unowned: vec!["labels.z".into()] };
+        let theirs =
+            json(r#"{"name":"a","instructions":"moved","skills":[{"skill":"t"}],"labels":{"x":"2","y":"1","w":"1"}}"#);
+        let mine = json(
+            r#"{"name":"a","instructions":"moved","skills":[{"skill":"acme/a:Skill/t"}],"labels":{"x":"2","y":"1","w":"1"}}"#,
+        );
+        let now = carried(Kind::Agent, &before, &theirs, &mine);
+        let want = r#"{"name":"a","instructions":"i","description":"d","skills":[{"skill":"acme/a:Skill/t"}],"labels":{"x":"1","y":"1"}}"#;
+        assert_eq!((&*now.spec, &now.unowned), (&json(want), &before.unowned));
+        // Memories and their modes are what they were applied as; what nobody applied is not taken.
+        let before = Applied { spec: Arc::new(json(r#"{"name":"m","contents":{"/a":"1"}}"#)), unowned: vec![] };
+        let live = json(r#"{"name":"m","contents":{"/a":"2","/b":"3"}}"#);
+        assert_eq!(carried(Kind::MemoryStore, &before, &live, &live).spec, before.spec);
+    }
 
     #[test]
     fn paths_that_contain_each_other_are_found() {

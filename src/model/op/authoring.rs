@@ -14,8 +14,25 @@ use crate::model::{Address, Digest, Owner};
 pub struct Authoring {
     /// Which, and its version.
     pub at: Expect,
-    /// `authoring.seq` that it must have (0 = unowned).
+    /// `authoring.seq` that it must have. Of one that nobody owns, 0 will do.
     pub seq: u64,
+}
+
+/// Asks for resources that planning has to know of beside those of its owner. Each list and both together have at
+/// most [`Find::MOST`] items.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Find {
+    /// Who asks.
+    pub me: Owner,
+    /// Addresses: what other owners have there, and what is offered to `me` there.
+    pub addresses: Vec<Address>,
+    /// Live ids, whoever owns them.
+    pub ids: Vec<String>,
+}
+
+impl Find {
+    /// Most addresses and ids of one question.
+    pub const MOST: usize = 1_000;
 }
 
 /// Claims an unowned resource.
@@ -40,7 +57,7 @@ pub struct Transfer {
     pub address: Address,
 }
 
-/// Gives a resource of the acting owner to another.
+/// Offers a resource of the acting owner to another, who takes it with a transfer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HandOver {
     /// Which.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::kinds::{Applied, Object};
 use crate::model::op::{
-    Authoring, Claim, FileCreate, FileList, HandOver, MemoryCreate, MemoryDelete, MemoryList, MemoryOf, MemoryUpdate,
-    MemoryVersionOf, MemoryVersions, Protect, Record, SetPolicy, TokenCreate, Transfer,
+    Authoring, Claim, FileCreate, FileList, Find, HandOver, MemoryCreate, MemoryDelete, MemoryList, MemoryOf,
+    MemoryUpdate, MemoryVersionOf, MemoryVersions, Protect, Record, SetPolicy, TokenCreate, Transfer,
 };
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Kind, Owner};
@@ -110,6 +110,8 @@ pub enum Request {
     Owner(OwnerOf),
     /// Summaries of an owner's resources (or of unowned ones), paged.
     Summaries(Summaries),
+    /// Live resources at these addresses under other owners, offered to the one that asks, or with these ids.
+    Find(Find),
     /// Bodies with `refs` and what was last applied.
     Bodies(IdList),
     /// Live ids and version contents of symbolic references.
@@ -120,7 +122,7 @@ pub enum Request {
     Claim(Claim),
     /// The acting owner gives it up.
     Release(Authoring),
-    /// From the acting owner to a named one.
+    /// Offers one of the acting owner to a named one.
     HandOver(HandOver),
     /// From a named owner to another.
     Transfer(Transfer),

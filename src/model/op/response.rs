@@ -63,7 +63,7 @@ pub struct Written {
     pub id: String,
     /// The resource's version after.
     pub version: u64,
-    /// `authoring.seq` after (0 = unowned).
+    /// `authoring.seq` after (0 = nobody ever owned it).
     pub seq: u64,
     /// The immutable version that it made or found equal: `skver_…` for skills, a number for agents, trees,
     /// stores.
@@ -191,7 +191,7 @@ pub struct Summary {
     pub name: String,
     /// Integer version.
     pub version: u64,
-    /// `authoring.seq`.
+    /// `authoring.seq`; it goes on when it is released.
     pub seq: u64,
     /// `authoring.protected`.
     pub protected: bool,
@@ -204,6 +204,12 @@ pub struct Summary {
     /// Its owner handed it over to this one, which has not taken it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Owner>,
+    /// At which address of that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_at: Option<Address>,
+    /// Who gave it its present owner, and when. Only in the answer to `authoring.find`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Moved>,
     /// Archived or deleted outside: who, when.
     pub gone: Option<Moved>,
     /// Newest content (skills, trees).
@@ -385,7 +391,10 @@ pub struct Fact {
     /// The same after.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Digest>,
-    /// Who owns it now, where that or its address changed.
+    /// Who owned it before, where it is theirs no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_owner: Option<Owner>,
+    /// Who owns it now, where that or its address changed; of a hand-over whom it is offered to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_owner: Option<Owner>,
     /// Its address there.

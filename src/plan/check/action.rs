@@ -52,7 +52,7 @@ pub(super) fn check(action: &Action, index: &Index<'_>, problems: &mut Vec<Strin
     if live_id(action).is_none() && !matches!(action.step, Step::Create { .. }) {
         let after = made_here.is_some_and(|c| action.depends_on.contains(&c.id));
         rule(after, "names no live resource and does not depend on its creation");
-    } else if !matches!(action.step, Step::Retire { .. }) {
+    } else if !matches!(action.step, Step::Retire { .. } | Step::Claim { .. } | Step::Transfer { .. }) {
         rule(made_here.is_none(), "names a live resource where the plan makes another");
     }
     if action.verb == Verb::Retire {
@@ -85,7 +85,7 @@ fn condition_fits(action: &Action) -> bool {
     let is_store = action.address.as_ref().is_some_and(|a| a.kind == Kind::MemoryStore);
     match (&action.step, &action.precondition) {
         (Step::Create { replaces: None, .. }, P::Absent { .. }) => true,
-        (Step::Create { replaces: Some(_), .. }, P::Version { .. }) => true,
+        (Step::Create { replaces: Some(_), .. }, P::Version { .. } | P::After { .. }) => true,
         (Step::Update { .. }, P::Version { .. } | P::After { .. }) => true,
         (
             Step::Claim { .. } | Step::Transfer { .. } | Step::Release { .. } | Step::HandOver { .. },

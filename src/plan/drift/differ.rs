@@ -74,7 +74,7 @@ pub(super) fn undeclared(item: &Item<'_>, relation: SourceRelation, me: &Owner, 
 pub(super) fn is_equal(item: &Item<'_>) -> bool {
     let digest = Some(item.digest);
     let equal = |s: &Summary| s.live_digest == digest && s.applied_digest == digest;
-    item.live.is_some_and(|l| equal(&l.summary)) && !item.wanted.has_seeds()
+    item.comes.is_none() && item.live.is_some_and(|l| equal(&l.summary)) && !item.wanted.has_seeds()
 }
 
 struct Case<'a> {
@@ -97,7 +97,12 @@ impl Case<'_> {
     fn differences(&self, me: &Owner, out: &mut Gathered) -> Vec<Difference> {
         let item = self.item;
         let Some(live) = item.live else {
-            return vec![Difference { at: self.at(""), ..difference(self.pending) }];
+            // What is barred was told.
+            return if item.broken {
+                Vec::new()
+            } else {
+                vec![Difference { at: self.at(""), ..difference(self.pending) }]
+            };
         };
         if item.is_gone() {
             let mut gone = Difference { at: self.at(""), ..difference(DriftCause::DeletedOutside) };
@@ -146,8 +151,8 @@ impl Case<'_> {
             memories.tell(self.item, &mut out.notes);
             found.extend(memory::paths(self.item, body).iter().filter_map(|p| self.memory(p, body)));
         }
-        if found.is_empty() && delta.unowned_moved {
-            // Only how fields are owned is another.
+        if found.is_empty() && (delta.unowned_moved || self.item.comes.is_some()) {
+            // Only its address, its owner, or how fields are owned is another.
             found.push(Difference { at: self.at(""), ..difference(self.pending) });
         }
     }

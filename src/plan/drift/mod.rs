@@ -15,7 +15,7 @@ use crate::model::kinds::{self, Applied};
 use crate::model::{Address, Digest};
 use crate::plan::scope::{self, Selected};
 use crate::plan::standing::{SourceRelation, relation};
-use crate::plan::{Effect, Gathered, Options, hold, item, selectors};
+use crate::plan::{Effect, Gathered, Options, hold, item, readdress, selectors};
 
 /// Holds live against what was last applied and against the files. Never fails: what cannot be looked at is a finding.
 /// Of the options the scope counts, and how the source stands; nothing is put back, whatever the policy says.
@@ -23,10 +23,14 @@ pub fn drift(desired: &Desired, live: &Live, unmanaged: Option<Unmanaged>, optio
     let mut out = Gathered::default();
     selectors::check(&desired.resources, live, options, &mut out);
     let named = scope::named(&desired.resources, live, options, &mut out);
+    let placed = readdress::place(&desired.resources, desired, live, &named, options, &mut out);
+    // What a line of `checkfu.yaml` has left to do is for a plan to tell.
+    out.findings.retain(|f| f.effect != Effect::Note);
+    let live: &Live = &placed.live;
     let relation = relation(desired, live, options);
     let mut found = Vec::new();
     let mut unchanged = 0;
-    let declared = item::items((&desired.resources, &desired.owner), live, &named, &mut out);
+    let declared = item::items((&desired.resources, &desired.owner), &placed, &named, &mut out);
     for item in declared.iter().filter(|item| named.holds(item.address())) {
         let drifted = differ::item(item, relation, &desired.owner, &mut out);
         // A store that was compared has told what it keeps.
@@ -35,6 +39,8 @@ pub fn drift(desired: &Desired, live: &Live, unmanaged: Option<Unmanaged>, optio
         }
         match drifted {
             Some(drifted) => found.push(drifted),
+            // A finding told why.
+            None if item.broken => {}
             None => unchanged += 1,
         }
     }
@@ -45,7 +51,7 @@ pub fn drift(desired: &Desired, live: &Live, unmanaged: Option<Unmanaged>, optio
         .filter(|(a, _)| !desired.resources.contains_key(*a) && named.may_retire(a))
         .map(|(a, r)| (a.clone(), as_applied(a, r)))
         .collect();
-    let undeclared = item::items((&gone, &desired.owner), live, &Selected::all(), &mut Gathered::default());
+    let undeclared = item::items((&gone, &desired.owner), &placed, &Selected::all(), &mut Gathered::default());
     found.extend(undeclared.iter().map(|item| differ::undeclared(item, relation, &desired.owner, &mut out)));
     found.sort_by(|a, b| a.address.cmp(&b.address));
     finish(desired, live, unmanaged, options, Found { resources: found, unchanged, relation }, out)
@@ -138,13 +144,13 @@ fn as_applied(address: &Address, resource: &LiveResource) -> Wanted {
     }
 }
 
-/// How a command ends that tells drift: the first that holds of 1 (something could not be looked at), 4 (conflict),
-/// 2 (live moved and the files changed), 3 (live moved), 0.
+/// How a command ends that tells drift: the first that holds of 1 (something could not be looked at), 4 (conflict, or
+/// lost to another owner), 2 (live moved and the files changed), 3 (live moved), 0.
 pub fn drift_exit_code(drift: &Drift) -> u8 {
-    if drift.findings.iter().any(|f| f.effect == Effect::Error) {
-        return 1;
-    }
+    let has = |effect: Effect| drift.findings.iter().any(|f| f.effect == effect);
     match drift.verdict {
+        _ if has(Effect::Error) => 1,
+        _ if has(Effect::Blocks) => 4,
         Verdict::Conflict => 4,
         Verdict::Moved => 3,
         Verdict::MovedAndChanged => 2,

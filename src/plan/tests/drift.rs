@@ -254,6 +254,30 @@ fn a_scope_is_what_it_names_and_nothing_that_that_needs() {
 }
 
 #[test]
+fn what_is_renamed_is_held_against_what_it_was() {
+    let (mut world, mut desired) = agent("1", "1", "1");
+    let renamed = desired.resources[&address("Agent/a")].spec.clone();
+    desired.drop_("Agent/a");
+    desired.put("Agent/b", &json!({ "name": renamed["name"], "model": "1", "instructions": "Be kind." }));
+    desired.moved.push(serde_json::from_value(json!({ "from": "Agent/a", "to": "Agent/b" })).unwrap());
+    assert_eq!(told(&look(&world, &desired)), ["Agent/b - not applied yet"]);
+    world.outside("Agent/a", "model", json!("9"));
+    assert_eq!(told(&look(&world, &desired)), ["Agent/b model changed outside"]);
+}
+
+#[test]
+fn what_another_owner_has_now_is_told() {
+    let (mut world, desired) = agent("1", "1", "1");
+    let mut lost = world.live.resources.remove(&address("Agent/a")).unwrap();
+    lost.summary.owner = Some("acme/other".parse().unwrap());
+    world.live.retired.insert(address("Agent/a"), lost.summary.id.clone());
+    world.live.elsewhere.insert(lost.summary.id.clone(), lost);
+    let drift = plan::drift(&desired, &world.live, None, &options());
+    let codes: Vec<&str> = drift.findings.iter().map(|f| f.code.as_str()).collect();
+    assert_eq!((codes, drift_exit_code(&drift), drift.unchanged), (vec!["plan.lost"], 4, 1));
+}
+
+#[test]
 fn what_nobody_owns_is_counted_and_the_first_are_named() {
     let (world, desired) = agent("1", "1", "1");
     let summary = &world.live.resources[&address("Agent/a")].summary;

@@ -251,6 +251,8 @@ fn a_name_that_nobody_owns() {
         applied_digest: None,
         superseded: false,
         offered: None,
+        offered_at: None,
+        since: None,
         gone: None,
         content: None,
         content_version: None,
@@ -280,6 +282,8 @@ fn a_unique_name_that_another_owner_has() {
         applied_digest: None,
         superseded: false,
         offered: None,
+        offered_at: None,
+        since: None,
         gone: None,
         content: None,
         content_version: None,
@@ -437,7 +441,7 @@ fn what_this_version_cannot_do_is_said() {
     for code in codes(&plan) {
         *count.entry(code).or_insert(0) += 1;
     }
-    let want = [("plan.conflict", 1), ("plan.nothing_left", 3), ("plan.unsupported", 4)];
+    let want = [("plan.address_taken", 1), ("plan.adopt_missing", 1), ("plan.nothing_left", 4)];
     assert_eq!(count.into_iter().collect::<Vec<_>>(), want);
     assert_eq!(exit_code(&plan), 1);
 }
@@ -494,59 +498,6 @@ fn a_conflict_blocks_what_depends_on_it_and_nothing_else() {
 }
 
 #[test]
-fn a_rename_is_offered() {
-    let mut desired = project();
-    desired.put_files("Skill/one", files(&[("SKILL.md", "1")]));
-    desired.put_agent("helpdesk", "i", &[]);
-    let mut world = World::of(&desired);
-    let mut renamed = project();
-    renamed.put_files("Skill/two", files(&[("SKILL.md", "1")]));
-    renamed.put_agent("support", "i", &[]);
-    let plan = world.plan(&renamed);
-    let offers: Vec<_> = plan.findings.iter().filter(|f| f.code == "plan.moved_offer").collect();
-    assert_eq!(offers.len(), 2);
-    let keep = |f: &plan::Finding| f.fix.clone().unwrap();
-    assert_eq!(keep(offers[0]), "to keep the resource, keep its old name: metadata.name: helpdesk");
-    // what is named by its file or folder is told so, and nobody is sent to `moved:`, which is not carried out yet
-    let at = |desired: &mut Desired, name: &str, file: &str| {
-        desired.resources.get_mut(&address(name)).unwrap().at = Location::file(file);
-    };
-    at(&mut renamed, "Agent/support", "agents/support.md");
-    at(&mut renamed, "Skill/two", "skills/two/SKILL.md");
-    let plan = world.plan(&renamed);
-    let offers: Vec<_> = plan.findings.iter().filter(|f| f.code == "plan.moved_offer").collect();
-    assert!(keep(offers[0]).ends_with("call the file helpdesk.md again"), "{}", keep(offers[0]));
-    assert!(keep(offers[1]).ends_with("call the folder one again"), "{}", keep(offers[1]));
-    renamed.moved = vec![Moved { from: address("Agent/helpdesk"), to: address("Agent/support") }];
-    let plan = world.plan(&renamed);
-    let refused = plan.findings.iter().find(|f| f.code == "plan.unsupported").unwrap();
-    assert!(keep(refused).contains("keep the old name `helpdesk`"));
-    assert!(plan.findings.iter().all(|f| f.fix.as_ref().is_none_or(|f| !f.contains("\nmoved:"))));
-    // with digests alone, files still tell
-    world.live.resources.values_mut().for_each(|r| r.body = None);
-    assert!(codes(&world.plan(&renamed)).contains(&"plan.moved_offer"));
-}
-
-#[test]
-fn a_mount_keeps_its_name_in_the_form_in_which_it_was_written() {
-    let with = |name: &str| {
-        let mut desired = project();
-        desired.put_agent("a", "i", &[]);
-        desired.put("MemoryStore/s", &json!({}));
-        desired.put(&format!("MemoryMount/{name}"), &json!({"agent": "a", "memory_store": "s", "mount_path": "/m"}));
-        desired
-    };
-    let keep = |from: &str, to: &str| {
-        let plan = World::of(&with(from)).plan(&with(to));
-        let offer = plan.findings.iter().find(|f| f.code == "plan.moved_offer").unwrap();
-        offer.fix.clone().unwrap()
-    };
-    assert!(keep("a.s", "long").ends_with("write it as the mount of `s` under `memory` of Agent/a"));
-    assert!(keep("long", "a.s").ends_with("write it as a document with `metadata.name: long`"));
-    assert!(keep("long", "longer").ends_with("metadata.name: long"));
-}
-
-#[test]
 fn a_snapshot_without_a_body_that_is_needed() {
     let mut desired = project();
     desired.put_agent("a", "i", &[]);
@@ -587,6 +538,7 @@ fn all_codes_are_reached() {
         include_str!("matrix.rs"),
         include_str!("memory.rs"),
         include_str!("order.rs"),
+        include_str!("owners.rs"),
     ];
     for code in crate::diag::codes::plan::ALL {
         let named = format!("\"{}\"", code.code);

@@ -8,5 +8,7 @@ mod laws;
 mod matrix;
 mod memory;
 mod order;
+mod owners;
 mod scopes;
+mod town;
 mod world;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::town::Town;
 use crate::desired::{Desired, Wanted, WantedFile};
 use crate::diag::Location;
 use crate::live::{Live, LiveBody, LiveResource, OwnerRecord, Workspace};
@@ -148,6 +149,7 @@ impl Desired {
 #[derive(Clone)]
 pub(super) struct World {
     pub(super) live: Live,
+    pub(super) town: Town,
     next: u32,
     versions: BTreeMap<String, BTreeMap<Digest, String>>,
 }
@@ -156,7 +158,7 @@ impl World {
     pub(super) fn new() -> Self {
         let workspace = Workspace { id: "ws_1".into(), epoch: "e1".into() };
         let live = Live { workspace: Some(workspace), ..Live::default() };
-        Self { live, next: 0, versions: BTreeMap::new() }
+        Self { live, town: Town::default(), next: 0, versions: BTreeMap::new() }
     }
 
     /// The workspace after a first, full apply.
@@ -250,10 +252,14 @@ impl World {
     fn check_condition(&mut self, action: &Action) {
         let Some(address) = &action.address else { return };
         let id = match &action.step {
-            Step::Retire { id } => Some(id.clone()),
+            Step::Retire { id }
+            | Step::Claim { id, .. }
+            | Step::Transfer { id, .. }
+            | Step::Release { id }
+            | Step::HandOver { id, .. } => Some(id.clone()),
             _ => self.live.resources.get(address).map(|r| r.summary.id.clone()),
         };
-        let all = self.live.resources.values().chain(&self.live.superseded);
+        let all = self.live.resources.values().chain(&self.live.superseded).chain(self.live.elsewhere.values());
         let found = id.and_then(|id| all.into_iter().find(|r| r.summary.id == id)).map(|r| r.summary.clone());
         match (&action.precondition, found) {
             (Precondition::Absent { since }, found) => {
@@ -356,7 +362,7 @@ impl World {
                 applied(resource, spec, unowned);
             }
             Step::Claim { .. } | Step::Transfer { .. } | Step::Release { .. } | Step::HandOver { .. } => {
-                unreachable!("this world has one owner")
+                self.owns(action, plan);
             }
             Step::Policy { policy, undone } => {
                 let seq = self.live.record.as_ref().map_or(0, |r| r.seq);
@@ -371,7 +377,7 @@ impl World {
         }
     }
 
-    fn publish(&mut self, resource: &mut LiveResource, digest: Digest, entries: &[Entry]) {
+    pub(super) fn publish(&mut self, resource: &mut LiveResource, digest: Digest, entries: &[Entry]) {
         let id = resource.summary.id.clone();
         let versions = self.versions.entry(id.clone()).or_default();
         let version = format!("{id}.v{}", versions.len() + 1);
@@ -471,7 +477,13 @@ fn moved(path: &str) -> Moved {
     }
 }
 
-fn new_resource(address: &Address, id: &str, spec: &Value, unowned: &[String], protected: bool) -> LiveResource {
+pub(super) fn new_resource(
+    address: &Address,
+    id: &str,
+    spec: &Value,
+    unowned: &[String],
+    protected: bool,
+) -> LiveResource {
     let name = ["display_name", "name"].iter().find_map(|f| spec.get(*f)?.as_str()).unwrap_or(&address.name);
     let summary = Summary {
         id: id.to_owned(),
@@ -486,6 +498,8 @@ fn new_resource(address: &Address, id: &str, spec: &Value, unowned: &[String], p
         applied_digest: None,
         superseded: false,
         offered: None,
+        offered_at: None,
+        since: None,
         gone: None,
         content: None,
         content_version: None,
@@ -501,14 +515,14 @@ fn new_resource(address: &Address, id: &str, spec: &Value, unowned: &[String], p
 }
 
 /// As the workspace computes them.
-fn refresh(resource: &mut LiveResource) {
+pub(super) fn refresh(resource: &mut LiveResource) {
     let body = resource.body.as_ref().unwrap();
     let kind = resource.summary.kind;
     resource.summary.live_digest = Some(kinds::owned_digest(kind, &body.live, &body.applied));
     resource.summary.applied_digest = Some(body.applied.digest(kind));
 }
 
-fn applied(resource: &mut LiveResource, spec: &Value, unowned: &[String]) {
+pub(super) fn applied(resource: &mut LiveResource, spec: &Value, unowned: &[String]) {
     let body = resource.body.as_mut().unwrap();
     body.applied = Applied { spec: spec.clone().into(), unowned: unowned.to_vec() };
     body.moved.clear();

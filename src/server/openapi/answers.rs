@@ -86,7 +86,7 @@ fn other(name: &str, schemas: &mut Schemas) -> Value {
         "files.create" => written(&resources::file(schemas), schemas),
         "files.delete" => written(&resources::gone("file_deleted"), schemas),
         "authoring.owner" => schemas.answer::<OwnerState>(),
-        "authoring.summaries" => page(&schemas.answer::<Summary>()),
+        "authoring.summaries" | "authoring.find" => page(&schemas.answer::<Summary>()),
         "authoring.bodies" => schemas.answer::<Loaded>(),
         "authoring.resolve" => page(&schemas.answer::<Resolved>()),
         "authoring.referrers" => page(&schemas.answer::<Referrer>()),

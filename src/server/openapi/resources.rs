@@ -59,6 +59,8 @@ fn authoring() -> Value {
         ("protected", json!({"type": "boolean"})),
         ("seq", number()),
         ("superseded?", json!({"type": "boolean"})),
+        ("offered?", text()),
+        ("offered_at?", text()),
     ]);
     schema["type"] = json!(["object", "null"]);
     schema["description"] = json!("The authoring owner; null: nobody's.");

@@ -11,7 +11,7 @@ use crate::control::http::{ACTION, API_VERSION, APPLY, BREAK_GLASS, EPOCH, KEY, 
 use crate::model::Kind;
 use crate::model::kinds::{Applied, wire};
 use crate::model::op::{
-    ApplyBegin, Authoring, Claim, ContentOf, Digests, FileCreate, HandOver, IdList, Operation, Protect, Record,
+    ApplyBegin, Authoring, Claim, ContentOf, Digests, FileCreate, Find, HandOver, IdList, Operation, Protect, Record,
     Resolve, TokenCreate, Transfer,
 };
 use crate::server::openapi::schemas::{Schemas, each, request};
@@ -123,6 +123,7 @@ pub(super) fn body(operation: &Operation, schemas: &mut Schemas) -> Option<Value
         "memories.update" => needed(request::<MemoryUpdateBody>()),
         "memory_versions.redact" | "tokens.revoke" => optional(request::<NoBody>()),
         "files.create" => with_upload(operation, needed(request::<FileCreate>())),
+        "authoring.find" => needed(request::<Find>()),
         "authoring.bodies" => needed(request::<IdList>()),
         "authoring.resolve" => needed(request::<Resolve>()),
         "authoring.claim" => needed(request::<Claim>()),

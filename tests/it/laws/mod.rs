@@ -4,7 +4,7 @@
 mod files;
 mod outside;
 mod project;
-mod world;
+pub(crate) mod world;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// In memory where the system has such a place: the laws are about what is written, not about disks.
-fn temporary() -> tempfile::TempDir {
+pub(crate) fn temporary() -> tempfile::TempDir {
     let memory = PathBuf::from("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }

@@ -20,7 +20,7 @@ use super::project::Bodies;
 
 /// How a [`World`] stops answering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Death {
+pub(crate) enum Death {
     /// The request is not sent.
     BeforeSend,
     /// It is carried out, and the answer is lost.
@@ -28,7 +28,7 @@ pub(super) enum Death {
 }
 
 /// An embedded workspace that counts writes and may die at one of them.
-pub(super) struct World {
+pub(crate) struct World {
     inner: Embedded,
     state: Mutex<State>,
 }
@@ -41,28 +41,34 @@ struct State {
 }
 
 impl World {
-    pub(super) fn open(dir: &Path, seed: u64) -> Self {
+    pub(crate) fn open(dir: &Path, seed: u64) -> Self {
         let inner = Embedded::open(&dir.join("w.db"), EmbeddedOptions::seeded(seed)).unwrap();
         Self { inner, state: Mutex::default() }
     }
 
     /// Stops answering at the nth write from now, from 1.
-    pub(super) fn dies_at(&self, nth: usize, how: Death) {
+    pub(crate) fn dies_at(&self, nth: usize, how: Death) {
         let mut state = self.state.lock().unwrap();
         state.dies = Some((state.writes + nth, how));
     }
 
-    pub(super) fn is_dead(&self) -> bool {
+    pub(crate) fn is_dead(&self) -> bool {
         self.state.lock().unwrap().dead
     }
 
+    /// Answers again, as after a start.
+    pub(crate) fn revives(&self) {
+        let mut state = self.state.lock().unwrap();
+        (state.dead, state.dies) = (false, None);
+    }
+
     /// Writes that were sent since the last time this was asked.
-    pub(super) fn writes(&self) -> usize {
+    pub(crate) fn writes(&self) -> usize {
         std::mem::take(&mut self.state.lock().unwrap().writes)
     }
 
     /// A write by somebody who is no owner and may break the glass.
-    pub(super) async fn outside(&self, request: Request) -> Result<Response, ControlError> {
+    pub(crate) async fn outside(&self, request: Request) -> Result<Response, ControlError> {
         let context = Context {
             actor: "outsider".into(),
             break_glass: Some("an emergency".into()),
@@ -72,7 +78,7 @@ impl World {
         self.inner.call(&context, request).await
     }
 
-    pub(super) async fn read(&self, request: Request) -> Response {
+    pub(crate) async fn read(&self, request: Request) -> Response {
         self.inner.call(&Context::default(), request).await.unwrap()
     }
 }
@@ -105,16 +111,16 @@ impl ControlPlane for World {
     }
 }
 
-pub(super) fn owner() -> Owner {
+pub(crate) fn owner() -> Owner {
     "acme/laws".parse().unwrap()
 }
 
-pub(super) fn context(owner: &Owner) -> Context {
+pub(crate) fn context(owner: &Owner) -> Context {
     Context { actor: "laws".into(), owner: Some(owner.clone()), ..Context::default() }
 }
 
 /// Everything is allowed that may be.
-pub(super) fn options() -> Options {
+pub(crate) fn options() -> Options {
     let allow = |rule, subject: Option<&str>| Allowance { rule, subject: subject.map(str::to_owned) };
     Options {
         allowances: vec![
@@ -142,19 +148,19 @@ pub(super) fn options() -> Options {
     }
 }
 
-pub(super) fn how(parallelism: usize) -> ApplyOptions {
+pub(crate) fn how(parallelism: usize) -> ApplyOptions {
     ApplyOptions { parallelism, ..ApplyOptions::new("laws") }
 }
 
 /// Plans, and holds the plan against the checker (law 6).
-pub(super) async fn planned(world: &World, desired: &Desired, options: &Options) -> Plan {
+pub(crate) async fn planned(world: &World, desired: &Desired, options: &Options) -> Plan {
     let plan = reconcile::plan(desired, Some(world), &context(&desired.owner), options, None).await.unwrap();
     assert_eq!(plan::check(&plan), Vec::<String>::new());
     assert_eq!(plan::read(plan::write(&plan).as_bytes()).unwrap(), plan, "a plan survives its file");
     plan
 }
 
-pub(super) async fn applied(
+pub(crate) async fn applied(
     world: &World,
     desired: &Desired,
     options: &Options,
@@ -165,7 +171,7 @@ pub(super) async fn applied(
 }
 
 /// Plans and applies; all must be done and settled.
-pub(super) async fn settled(world: &World, desired: &Desired, options: &Options) -> Plan {
+pub(crate) async fn settled(world: &World, desired: &Desired, options: &Options) -> Plan {
     let plan = planned(world, desired, options).await;
     assert!(plan.applyable, "{:#?}", plan.findings);
     let receipt = applied(world, desired, options, &plan, 10).await.unwrap();
@@ -176,7 +182,7 @@ pub(super) async fn settled(world: &World, desired: &Desired, options: &Options)
 }
 
 /// Wire bodies of everything, archived ones too, by id; `owner` narrows.
-pub(super) async fn bodies(world: &World, owner: Option<&Owner>) -> BTreeMap<String, Value> {
+pub(crate) async fn bodies(world: &World, owner: Option<&Owner>) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
     for kind in Kind::ALL {
         let mut page = None;
@@ -204,7 +210,7 @@ pub(super) async fn bodies(world: &World, owner: Option<&Owner>) -> BTreeMap<Str
 }
 
 /// One row a resource that an owner has live: address, version, immutable versions. Says nothing of ids.
-pub(super) async fn rows(world: &World, owner: &Owner) -> BTreeMap<Address, (u64, usize)> {
+pub(crate) async fn rows(world: &World, owner: &Owner) -> BTreeMap<Address, (u64, usize)> {
     use checkfu::model::op::Summaries;
     let mut rows = BTreeMap::new();
     let all = Summaries { owner: Some(owner.clone()), kind: None, names: vec![], page: None, limit: None };

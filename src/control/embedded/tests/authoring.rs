@@ -140,10 +140,14 @@ fn claim_release_and_their_preconditions() {
     assert_eq!(ws.refused(&by(B), claim(0)).code, "authoring.owned_elsewhere");
     assert_eq!(ws.refused(&by(B), Request::Release(authoring(&id, 1, 1))).code, "authoring.owned_elsewhere");
     let free = ws.written(&by(A), Request::Release(authoring(&id, 1, 1)));
-    assert_eq!((free.version, free.seq), (1, 0));
+    assert_eq!((free.version, free.seq), (1, 2));
     assert!(ws.get(Kind::Agent, &id)["authoring"].is_null());
     // A sequence is never used twice.
-    assert_eq!(ws.written(&by(A), claim(0)).seq, 3);
+    assert!(ws.refused(&by(A), claim(1)).is_stale());
+    assert_eq!(ws.written(&by(A), claim(2)).seq, 3);
+    // Who reads a body alone sees no sequence of what nobody owns.
+    ws.written(&by(A), Request::Release(authoring(&id, 1, 3)));
+    assert_eq!(ws.written(&by(A), claim(0)).seq, 5);
     let taken = ws.agent(None, "other").id;
     let request = Claim { at: authoring(&taken, 1, 0), claim: claim_of("free", &agent_body("x")) };
     assert_eq!(ws.refused(&by(A), Request::Claim(request)).details["reason"], "address_taken");
@@ -166,6 +170,9 @@ fn transfer_rename_and_who_may() {
     let renamed = ws.written(&by(A), to(1, A, A, "helpdesk"));
     assert_eq!((renamed.seq, renamed.version), (2, 1));
     assert_eq!(ws.summary(A, &id).address, Some(address(Kind::Agent, "helpdesk")));
+    let pushed = ws.refused(&by(A), to(2, A, B, "support"));
+    assert_eq!((pushed.code, pushed.kind), ("authoring.not_admin", ErrorKind::Permission));
+    assert!(pushed.message.contains(B), "{pushed}");
     ws.written(&Context { admin: true, ..by(B) }, to(2, A, B, "support"));
     let theirs = ws.summary(B, &id);
     assert_eq!(theirs.live_digest, theirs.applied_digest);
@@ -313,7 +320,7 @@ fn a_fact_tells_coordinates_and_digests_before_and_after() {
     ws.written(&by(A), edit(&id, 1, "two"));
     let request =
         Transfer { at: authoring(&id, 2, 1), from: owner(A), to: owner(B), address: address(Kind::Agent, "helpdesk") };
-    ws.written(&by(A), Request::Transfer(request));
+    ws.written(&Context { admin: true, ..by(B) }, Request::Transfer(request));
     ws.written(&by(B), retire(Kind::Agent, at(&id, 2)));
     let facts = ws.facts(&id);
     let [made, edited, moved, gone] = facts.as_slice() else { panic!("{facts:?}") };
@@ -323,7 +330,7 @@ fn a_fact_tells_coordinates_and_digests_before_and_after() {
         (support.clone(), Some(1), Some("2"))
     );
     assert!(edited.before == made.after && edited.after != edited.before && edited.after.is_some());
-    assert_eq!((&moved.address, &moved.to_owner), (&support, &Some(owner(B))));
+    assert_eq!((&moved.address, &moved.from_owner, &moved.to_owner), (&support, &Some(owner(A)), &Some(owner(B))));
     assert_eq!(moved.to_address, Some(address(Kind::Agent, "helpdesk")));
     assert!(moved.before.is_some() && moved.after.is_some());
     assert_eq!((gone.address.clone(), gone.before, gone.after), (moved.to_address.clone(), edited.after, None));

@@ -177,6 +177,7 @@ fn authoring(w: &mut Walk) {
     }));
     w.send(Request::Owner(OwnerOf { owner: owner(A) }));
     w.send(Request::Summaries(Summaries { owner: Some(owner(A)), kind: None, names: vec![], page: None, limit: None }));
+    w.send(Request::Find(Find { me: owner(A), addresses: vec![], ids: vec![id.clone()] }));
     w.send(Request::Bodies(IdList { ids: vec![id.clone()], me: None }));
     w.send(Request::Resolve(Resolve { me: owner(A), wants: vec![] }));
     w.send(Request::Referrers(IdList { ids: vec![id], me: None }));

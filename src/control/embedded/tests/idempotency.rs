@@ -55,7 +55,7 @@ fn the_right_to_act_comes_before_a_stored_answer() {
         to: owner("acme/b"),
         address: address(Kind::Agent, "support"),
     };
-    ws.written(&by(A), Request::Transfer(transfer));
+    ws.written(&Context { admin: true, ..by("acme/b") }, Request::Transfer(transfer));
     for (key, request) in [("create", request), ("edit", edit)] {
         let error = ws.refused(&keyed(A, key), request);
         assert_eq!((error.code, &error.details["owner"]), ("authoring.owned_elsewhere", &json!("acme/b")));
@@ -74,7 +74,7 @@ fn a_memory_written_before_is_no_answer_for_who_lost_the_store() {
         to: owner("acme/b"),
         address: address(Kind::MemoryStore, "notes"),
     };
-    ws.written(&by(A), Request::Transfer(transfer));
+    ws.written(&Context { admin: true, ..by("acme/b") }, Request::Transfer(transfer));
     let error = ws.refused(&keyed(A, "k"), memory);
     assert_eq!(error.code, "authoring.owned_elsewhere");
 }

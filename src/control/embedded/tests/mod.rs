@@ -11,6 +11,7 @@ mod lists;
 mod memories;
 mod memory_versions;
 mod mounts;
+mod offers;
 mod one_memory;
 mod represent;
 mod skill_versions;

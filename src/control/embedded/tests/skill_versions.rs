@@ -109,29 +109,3 @@ fn files_of_a_revision_are_read_by_path() {
     let Response::Entries(files) = ws.call(&anyone(), Request::Tree(all)).unwrap() else { panic!() };
     assert_eq!(files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["a/b.txt", "c"]);
 }
-
-#[test]
-fn a_hand_over_gives_what_is_live_as_applied_to_the_new_owner() {
-    let ws = Ws::new();
-    let id = ws.agent(Some(A), "support").id;
-    let to = |seq, to: &str, name: &str| {
-        let at = Authoring { at: at(&id, 1), seq };
-        Request::HandOver(HandOver { at, to: owner(to), address: address(Kind::Agent, name) })
-    };
-    assert_eq!(ws.refused(&by(B), to(1, B, "support")).code, "authoring.owned_elsewhere");
-    assert_eq!(ws.refused(&anyone(), to(1, B, "support")).code, "authoring.owner_required");
-    assert_eq!(ws.refused(&by(A), to(1, A, "other")).code, "validation.invalid");
-    assert!(ws.refused(&by(A), to(2, B, "support")).is_stale());
-    ws.agent(Some(B), "taken");
-    let taken = ws.refused(&by(A), to(1, B, "taken"));
-    assert_eq!(taken.details["reason"], "address_taken");
-    let given = ws.written(&by(A), to(1, B, "helpdesk"));
-    assert_eq!((given.version, given.seq), (1, 2));
-    let theirs = ws.summary(B, &id);
-    assert_eq!((theirs.live_digest, theirs.address), (theirs.applied_digest, Some(address(Kind::Agent, "helpdesk"))));
-    assert_eq!(ws.owner(A).count, 0);
-    assert!(ws.get(Kind::Agent, &id)["archived_at"].is_null());
-    let fact = ws.facts(&id).pop().unwrap();
-    assert_eq!(fact.operation, "authoring.hand_over");
-    assert_eq!((fact.to_owner, fact.to_address), (Some(owner(B)), Some(address(Kind::Agent, "helpdesk"))));
-}

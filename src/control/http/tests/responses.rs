@@ -71,6 +71,7 @@ fn unknown_fields_are_tolerated() {
         "applies.get",
         "applies.list",
         "audit.list",
+        "authoring.find",
         "authoring.referrers",
         "authoring.resolve",
         "authoring.summaries",
@@ -110,6 +111,7 @@ fn unknown_kinds_and_actors_are_tolerated() {
         decode_response(&request, Body::Json(value)).unwrap()
     };
     assert!(matches!(ship("authoring.summaries"), Response::Summaries(page) if page.data.len() == 1));
+    assert!(matches!(ship("authoring.find"), Response::Summaries(page) if page.data.len() == 1));
     assert!(matches!(ship("authoring.referrers"), Response::Referrers(all) if all.len() == 1));
     let resolved = ship("authoring.resolve");
     assert!(matches!(resolved, Response::Resolved(all) if all.len() == 2 && all[1].kind.is_none()));

@@ -1,0 +1,50 @@
+//! docs/what-happens-if.md: every situation names a test that is there.
+
+use std::collections::BTreeSet;
+
+use crate::repo;
+
+/// At least so many.
+const LEAST: usize = 30;
+
+/// `cli_drift::name` → the name is a test of that module. Modules in folders are named by their file.
+fn tests() -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for file in repo::rust_files("tests/it").into_iter().chain(repo::rust_files("src")) {
+        let text = repo::text(&file);
+        let stem = file.strip_suffix(".rs").unwrap().replace("/mod", "");
+        let module = stem.rsplit('/').next().unwrap().to_owned();
+        let mut is_test = false;
+        for line in text.lines().map(str::trim_start) {
+            if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
+                is_test = true;
+            } else if let Some(rest) = line.strip_prefix("fn ").or_else(|| line.strip_prefix("async fn ")) {
+                if std::mem::take(&mut is_test) {
+                    all.insert(format!("{module}::{}", rest.split('(').next().unwrap()));
+                }
+            } else if !line.starts_with("#[") && !line.starts_with("//") {
+                is_test = false;
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_situation_has_a_test() {
+    let page = repo::text("docs/what-happens-if.md");
+    let known = tests();
+    let situations: Vec<&str> = page.split("\n### ").skip(1).collect();
+    assert!(situations.len() >= LEAST, "{} situations, at least {LEAST} are promised", situations.len());
+    let mut wrong = Vec::new();
+    for situation in situations {
+        let title = situation.lines().next().unwrap();
+        let line = situation.lines().find_map(|l| l.strip_prefix("Tested by ")).unwrap_or_default();
+        let named: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+        if named.is_empty() {
+            wrong.push(format!("{title}: names no test"));
+        }
+        wrong.extend(named.iter().filter(|n| !known.contains(**n)).map(|n| format!("{title}: there is no test {n}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
