@@ -76,7 +76,7 @@ fn owned_digest(wanted: &Wanted, spec: &Arc<Value>) -> Digest {
 /// All wanted resources, with their live ones.
 pub(super) fn items<'a>(
     (all, me): (&'a BTreeMap<Address, Wanted>, &Owner),
-    placed: &'a Placed<'_>,
+    placed: &'a Placed<'a>,
     scope: &Selected,
     out: &mut Gathered,
 ) -> Vec<Item<'a>> {
@@ -222,12 +222,11 @@ fn pin(spec: &mut Value, r: &Ref, number: u64, content: &Digest) {
 /// and what changes its address or owner in this plan.
 struct Old<'a> {
     targets: BTreeMap<&'a str, (Target, bool)>,
-    /// Does anything change its address or owner?
-    moves: bool,
+    placed: &'a Placed<'a>,
 }
 
 impl<'a> Old<'a> {
-    fn new(placed: &'a Placed<'_>, me: &Owner) -> Self {
+    fn new(placed: &'a Placed<'a>, me: &Owner) -> Self {
         let live: &Live = &placed.live;
         let successors = live.successors.iter();
         let mut targets: BTreeMap<&'a str, (Target, bool)> = successors
@@ -239,7 +238,7 @@ impl<'a> Old<'a> {
             targets.insert(summary.id.as_str(), (Target::Own(address.clone()), stale));
         }
         targets.extend(placed.reads.iter().map(|(key, target)| (key.as_str(), (target.clone(), false))));
-        Self { targets, moves: !placed.reads.is_empty() }
+        Self { targets, placed }
     }
 
     /// Reads such ids as the address, so that what refers to them does not look as if someone had moved it. What
@@ -247,14 +246,15 @@ impl<'a> Old<'a> {
     fn rename(&self, item: &mut Item<'_>) {
         let (def, name) = (item.def, &item.wanted.address.name);
         if let Some(live_spec) = item.live_spec.as_mut().filter(|_| !self.targets.is_empty()) {
-            for (field, key) in renamed(def, name, live_spec, |key| self.targets.get(key)) {
+            for (field, key) in renamed(def, name, live_spec, |key| self.targets.get(key).map(|(to, _)| to)) {
                 if self.targets.get(key.as_str()).is_some_and(|(_, stale)| *stale) {
                     item.stale.push((field, key));
                 }
             }
         }
-        if let Some(applied) = item.applied.as_mut().filter(|_| self.moves) {
-            renamed(def, name, applied, |key| self.targets.get(key).filter(|(_, stale)| !stale));
+        let Placed { reads, went, .. } = self.placed;
+        if let Some(applied) = item.applied.as_mut().filter(|_| !reads.is_empty() || !went.is_empty()) {
+            renamed(def, name, applied, |key| reads.get(key).or_else(|| went.get(key)));
         }
     }
 }
@@ -264,12 +264,12 @@ fn renamed<'t>(
     def: &KindDef,
     name: &str,
     form: &mut Cow<'_, Value>,
-    to: impl Fn(&str) -> Option<&'t (Target, bool)>,
+    to: impl Fn(&str) -> Option<&'t Target>,
 ) -> Vec<(&'static str, String)> {
     let mut done = Vec::new();
     for r in (def.refs)(form) {
         let key = r.target.key();
-        if let Some((target, _)) = to(&key)
+        if let Some(target) = to(&key)
             && let Some(value) = form.to_mut().pointer_mut(&r.pointer)
         {
             *value = target.to_value();

@@ -44,6 +44,9 @@ pub(super) struct Placed<'a> {
     pub(super) given: BTreeMap<Address, Given>,
     /// What a reference of a live form means now, by [`Target::key`].
     pub(super) reads: BTreeMap<String, Target>,
+    /// What a reference of an applied form means now, beside `reads`: what was here and went to another owner, or to none,
+    /// did not move where it is referred to.
+    pub(super) went: BTreeMap<String, Target>,
     /// Wanted addresses about which a finding says why nothing can be done.
     pub(super) barred: BTreeSet<Address>,
     /// Live resources that are not declared at their address and stay: their line is out of scope, or cannot be done.
@@ -64,6 +67,7 @@ pub(super) fn place<'a>(
         comes: BTreeMap::new(),
         given: BTreeMap::new(),
         reads: BTreeMap::new(),
+        went: BTreeMap::new(),
         barred: BTreeSet::new(),
         stays: BTreeSet::new(),
     };
@@ -75,6 +79,7 @@ pub(super) fn place<'a>(
         }
         stage.offered();
         stage.lost();
+        stage.went();
     }
     crate::plan::given::give(all, desired, scope, &mut stage.placed, stage.out);
     stage.placed
@@ -288,6 +293,25 @@ impl Stage<'_, '_> {
         }
     }
 
+    /// What was at an address that nothing wants or has any more, and lives on.
+    fn went(&mut self) {
+        let live = &self.placed.live;
+        let gone = |address: &Address| !self.all.contains_key(address) && !live.resources.contains_key(address);
+        let rows = live.retired.iter().filter(|(address, _)| !live.elsewhere.is_empty() && gone(address));
+        let rows = rows.filter_map(|(address, id)| {
+            let summary = &live.elsewhere.get(id)?.summary;
+            let target = match (&summary.offered, &summary.owner, &summary.address) {
+                (Some(to), _, Some(at)) => {
+                    Target::Foreign(to.clone(), summary.offered_at.as_ref().unwrap_or(at).clone())
+                }
+                (None, Some(owner), Some(at)) => Target::Foreign(owner.clone(), at.clone()),
+                _ => Target::Id(address.kind, id.clone()),
+            };
+            Some((address.to_string(), target))
+        });
+        self.placed.went = rows.collect();
+    }
+
     /// What was at a wanted address, is live, and belongs to another by now.
     fn lost(&mut self) {
         if self.placed.live.elsewhere.is_empty() {
@@ -338,6 +362,8 @@ fn comes(found: &LiveResource, me: &Owner, named: Option<&Owner>) -> Option<Come
 /// every difference is one that the file makes. Of memories nothing was applied: they follow their modes.
 fn adopted(found: &LiveResource, wanted: &Wanted) -> LiveResource {
     let mut resource = found.clone();
+    // What nobody owns has no digest of what is owned; and this one is compared in any case.
+    resource.summary.live_digest = Some(wanted.digest());
     let Some(body) = &mut resource.body else { return resource };
     let mut spec = Arc::clone(&body.live);
     for field in kinds::def(wanted.address.kind).fields {
@@ -348,6 +374,7 @@ fn adopted(found: &LiveResource, wanted: &Wanted) -> LiveResource {
     }
     body.applied = Applied { spec, unowned: wanted.unowned.clone() };
     body.moved.clear();
+    resource.summary.live_digest = Some(kinds::owned_digest(wanted.address.kind, &body.live, &body.applied));
     resource
 }
 

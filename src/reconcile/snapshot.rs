@@ -106,7 +106,7 @@ async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut L
     )?;
     (live.taken_names, live.same_name) = same_name;
     found.put_into(live);
-    let gone_on = gone_on(&absent_at, live);
+    let gone_on = gone_on(desired, live);
     elsewhere(ask, &[], &gone_on).await?.put_into(live);
     live.resolved.extend(resolved(&pins, pinned));
     for referrer in referrers {
@@ -146,10 +146,25 @@ fn to_adopt(desired: &Desired, live: &Live) -> Vec<String> {
     ids.into_iter().collect()
 }
 
-/// What was last at an address where nothing is, and is not known yet: it may be live under another owner.
-fn gone_on(absent: &[Address], live: &Live) -> Vec<String> {
+/// What was last at an address where nothing is, is wanted there or was referred to there, and is not known yet: it may
+/// be live under another owner.
+fn gone_on(desired: &Desired, live: &Live) -> Vec<String> {
     let mine: BTreeSet<&String> = live.resources.values().map(|r| &r.summary.id).collect();
-    let last = absent.iter().filter_map(|address| live.retired.get(address));
+    let absent = |a: &&Address| live.resources.get(*a).is_none_or(is_gone);
+    let empty: Vec<&Address> = live.retired.keys().filter(absent).collect();
+    if empty.is_empty() {
+        return Vec::new();
+    }
+    let bodies = live.resources.values().filter_map(|r| Some((r, r.body.as_ref()?)));
+    let refs = bodies.flat_map(|(r, body)| (kinds::def(r.summary.kind).refs)(&body.applied.spec));
+    let referred: BTreeSet<Address> = refs
+        .filter_map(|r| match r.target {
+            Target::Own(address) => Some(address),
+            _ => None,
+        })
+        .collect();
+    let asked = empty.into_iter().filter(|a| desired.resources.contains_key(*a) || referred.contains(*a));
+    let last = asked.filter_map(|address| live.retired.get(address));
     last.filter(|id| !mine.contains(id) && !live.elsewhere.contains_key(*id)).cloned().collect()
 }
 

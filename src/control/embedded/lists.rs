@@ -5,9 +5,10 @@ use serde_json::Value;
 use crate::control::embedded::error::{Result, invalid, not_found};
 use crate::control::embedded::{paging, read, wire};
 use crate::model::Kind;
-use crate::model::op::{ApplyInfo, ApplyList, AuditList, Fact, ListOf, ListView, Page, VersionsOf};
+use crate::model::kinds::Applied;
+use crate::model::op::{ApplyInfo, ApplyList, AuditList, Fact, ListOf, ListView, Page, Recorded, StateAt, VersionsOf};
 use crate::store::resource::{self, Resource, Shown, State};
-use crate::store::{Conn, apply, fact, version};
+use crate::store::{Conn, apply, document, fact, holding, version};
 
 /// Most items of a page of our own lists, and of skills and their versions.
 const OURS: u32 = 1_000;
@@ -90,6 +91,30 @@ pub(super) fn applies(conn: &Conn, request: &ApplyList) -> Result<Page<ApplyInfo
     }
     let found = apply::list(conn, request.owner.as_ref(), before.as_deref(), limit + 1)?;
     page(found, limit, |a| a.id.clone(), Ok)
+}
+
+/// `applies.state`: by address.
+pub(super) fn state(conn: &Conn, request: &StateAt) -> Result<Page<Recorded>> {
+    let limit = paging::limit(request.limit, 20, OURS)?;
+    let after = request.page.as_deref().map(paging::key).transpose()?.unwrap_or_default();
+    let Some((owner, _)) = apply::state(conn, &request.apply)? else { return Err(not_found(&request.apply)) };
+    let last = fact::last_of_apply(conn, &request.apply)?;
+    let found = holding::at(conn, &owner, last, &after, limit + 1)?;
+    page(
+        found,
+        limit,
+        |h| h.address.to_string(),
+        |h| {
+            let spec = document::get(conn, h.spec)?;
+            let content = spec.get("content").and_then(Value::as_str).and_then(|c| c.parse().ok());
+            let entries = match (h.address.kind, content) {
+                (Kind::Skill | Kind::FileTree, Some(content)) => document::entries(conn, content)?,
+                _ => Vec::new(),
+            };
+            let applied = Applied { spec: spec.into(), unowned: h.unowned };
+            Ok(Recorded { address: h.address, id: h.id, applied, protected: h.protected, entries })
+        },
+    )
 }
 
 /// `audit.list`: oldest first.

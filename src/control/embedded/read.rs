@@ -52,6 +52,7 @@ pub(super) fn answer(conn: &Conn, identity: &Identity, clock: &Clock, request: &
         Request::Referrers(r) => snapshot::referrers(conn, r).map(Response::Referrers),
         Request::ApplyList(r) => lists::applies(conn, r).map(Response::Applies),
         Request::ApplyGet(r) => apply_of(conn, &r.id),
+        Request::ApplyState(r) => lists::state(conn, r).map(Response::State),
         Request::BlobsMissing(r) => {
             let mut missing = Vec::new();
             for digest in &r.digests {

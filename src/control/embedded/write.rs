@@ -11,9 +11,10 @@ use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
 use crate::model::op::{ActorKind, Context, Create, Fact, ReceiptLine, Request, Response, Written};
 use crate::model::{Address, Digest, Owner};
+use crate::store::holding::Holding;
 use crate::store::idempotency::{self, Stored};
 use crate::store::resource::{self, Resource, State};
-use crate::store::{self, Conn, apply, fact, memory as memories, owner};
+use crate::store::{self, Conn, apply, fact, holding, memory as memories, owner};
 
 /// How long stored answers are kept at least, in seconds: 24 h.
 const KEPT: i64 = 24 * 60 * 60;
@@ -118,6 +119,8 @@ pub(super) struct Stand {
     pub(super) body: Option<Digest>,
     pub(super) content: Option<Digest>,
     pub(super) applied: Option<Digest>,
+    /// What its owner has with it at an address: not where it was replaced, or is offered to another.
+    pub(super) held: Option<Holding>,
 }
 
 impl Stand {
@@ -131,6 +134,7 @@ impl Stand {
             body: (r.state == State::Live).then_some(r.body),
             content: r.content,
             applied: r.applied,
+            held: held(r),
         }
     }
 
@@ -152,6 +156,20 @@ impl Stand {
             _ => self.body,
         }
     }
+}
+
+fn held(r: &Resource) -> Option<Holding> {
+    if r.superseded || r.offered.is_some() {
+        return None;
+    }
+    Some(Holding {
+        owner: r.owner.clone()?,
+        address: r.address.clone()?,
+        id: r.id.clone(),
+        spec: r.applied?,
+        unowned: r.unowned.clone(),
+        protected: r.protected,
+    })
 }
 
 /// The digest under which a key's request is compared: operation, who acts as whom, body.
@@ -242,6 +260,7 @@ fn recorded(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Re
     }
     if effect.changed {
         append_fact(tx, request, &before, &effect)?;
+        note_held(tx, before.held.as_ref(), effect.after.held.as_ref())?;
         if counts {
             applies::note_write(tx)?;
         }
@@ -447,6 +466,21 @@ fn append_fact(tx: &Tx<'_>, request: &Request, before: &Stand, effect: &Effect) 
         to_address,
     };
     Ok(fact::add(tx.conn, &fact)?)
+}
+
+/// What an owner has applied from now on, and where; so that what it had at any time can be told.
+fn note_held(tx: &Tx<'_>, before: Option<&Holding>, after: Option<&Holding>) -> Result<()> {
+    if before == after {
+        return Ok(());
+    }
+    let place = |h: &Holding| (h.owner.clone(), h.address.clone());
+    if let Some(had) = before.filter(|had| after.map(place) != Some(place(had))) {
+        holding::end(tx.conn, had, tx.fact)?;
+    }
+    if let Some(has) = after {
+        holding::begin(tx.conn, has, tx.fact)?;
+    }
+    Ok(())
 }
 
 /// Where a resource went, or was offered to. A transfer says so even where it went back to whom it was offered by.

@@ -18,7 +18,7 @@ use crate::model::kinds::Object;
 use crate::model::op::{
     ApplyEnd, ApplyList, AuditList, BlobGet, BlobPut, ClaimOf, Create, Expect, FileList, GetId, GetOf, IdList, ListOf,
     MemoryCreate, MemoryDelete, MemoryList, MemoryOf, MemoryUpdate, MemoryVersionOf, MemoryVersions, OwnerOf, Publish,
-    Request, RetireOf, SetPolicy, Summaries, TreeFile, Update, VersionOf, VersionsOf, WriteContents,
+    Request, RetireOf, SetPolicy, StateAt, Summaries, TreeFile, Update, VersionOf, VersionsOf, WriteContents,
 };
 
 /// Reads a request.
@@ -254,6 +254,9 @@ fn other(input: &mut Input<'_>, name: &str) -> Option<Request> {
             page: input.text("page"),
             limit: input.parsed("limit"),
         }),
+        "applies.state" => {
+            Request::ApplyState(StateAt { apply: id, page: input.text("page"), limit: input.parsed("limit") })
+        }
         "applies.get" => Request::ApplyGet(GetId { id }),
         "blobs.missing" => Request::BlobsMissing(input.json()?),
         "blobs.put" => {

@@ -58,6 +58,7 @@ fn path_of_request(request: &Request) -> Vec<(&'static str, String)> {
         Request::FileGet(r) | Request::FileContent(r) | Request::FileDelete(r) => id(&r.id),
         Request::ApplyGet(r) | Request::TokenRevoke(r) => id(&r.id),
         Request::ApplyEnd(r) => id(&r.id),
+        Request::ApplyState(r) => id(&r.apply),
         Request::Owner(r) => vec![("owner", r.owner.to_string())],
         Request::SetPolicy(r) => vec![("owner", r.owner.to_string())],
         Request::BlobGet(r) => vec![("digest", r.digest.to_string())],
@@ -128,6 +129,7 @@ fn query_of(request: &Request) -> Vec<(String, String)> {
             .add("limit", *limit),
         Request::Referrers(r) => none.each("ids", &r.ids).add("me", r.me.as_ref()),
         Request::ApplyList(r) => none.add("owner", r.owner.as_ref()).add("page", r.page.as_ref()).add("limit", r.limit),
+        Request::ApplyState(r) => none.add("page", r.page.as_ref()).add("limit", r.limit),
         Request::BlobPut(r) => none.add("digest", Some(r.digest)),
         Request::AuditList(r) => none
             .add("resource", r.resource.as_ref())

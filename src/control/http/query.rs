@@ -188,6 +188,7 @@ pub fn parameters(operation: &Operation) -> &'static [Parameter] {
         "authoring.summaries" => SUMMARIES,
         "authoring.referrers" => REFERRERS,
         "applies.list" => APPLIES,
+        "applies.state" => PAGES_OURS,
         "blobs.put" => BLOB,
         "audit.list" => AUDIT,
         _ => &[],

@@ -140,6 +140,8 @@ pub enum Request {
     ApplyList(ApplyList),
     /// One Apply with its receipt lines.
     ApplyGet(GetId),
+    /// What its owner had applied once an Apply had ended.
+    ApplyState(StateAt),
     /// Which of these blobs are not held.
     BlobsMissing(Digests),
     /// Stores bytes; the digest is checked.
@@ -419,6 +421,9 @@ pub struct Source {
     /// Uncommitted changes in the project folder; absent without Git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty: Option<bool>,
+    /// A rollback: the Apply whose state this is, of which all else is the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apply: Option<String>,
 }
 
 /// Ends an Apply.
@@ -463,6 +468,18 @@ pub struct ReceiptLine {
 pub struct ApplyList {
     /// Only this owner's.
     pub owner: Option<Owner>,
+    /// Opaque cursor.
+    pub page: Option<String>,
+    /// Default 20, at most 1,000.
+    pub limit: Option<u32>,
+}
+
+/// Asks what the owner of an Apply had at its addresses once that Apply had ended; of one that has not ended, or was
+/// killed, once its last write was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateAt {
+    /// Which Apply.
+    pub apply: String,
     /// Opaque cursor.
     pub page: Option<String>,
     /// Default 20, at most 1,000.

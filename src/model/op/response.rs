@@ -40,6 +40,8 @@ pub enum Response {
     Applies(Page<ApplyInfo>),
     /// One Apply.
     Apply(Box<ApplyInfo>),
+    /// What an owner had.
+    State(Page<Recorded>),
     /// Digests that are not held.
     Missing(Vec<Digest>),
     /// Bytes.
@@ -348,6 +350,23 @@ pub struct ApplyInfo {
     /// The specs that its lines name, by digest. Empty in lists.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub specs: BTreeMap<String, Value>,
+}
+
+/// What an owner had applied at an address at some time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Recorded {
+    /// Where.
+    pub address: Address,
+    /// Live id of what was there.
+    pub id: String,
+    /// What was applied.
+    pub applied: Applied,
+    /// Was it protected?
+    #[serde(default)]
+    pub protected: bool,
+    /// The files of the content that it names (skills, trees); a store's are in its `contents`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<Entry>,
 }
 
 /// An audit fact. Never a body.

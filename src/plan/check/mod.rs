@@ -179,7 +179,10 @@ fn retirements(index: &Index<'_>, problems: &mut Vec<String>) {
         for gone in retired.get(address).into_iter().flatten().filter(|g| g.id != action.id) {
             let (Step::Retire { id }, Some(live)) = (&gone.step, action::live_id(action)) else { continue };
             let replaced = action.verb == Verb::Replace && place(gone) > place(action);
-            if id == live && !replaced {
+            // It comes to the address, and what is made anew there takes its place.
+            let comes = matches!(action.step, Step::Claim { .. } | Step::Transfer { .. });
+            let before = comes && index.creates.get(address).is_some_and(|c| place(c) > place(action));
+            if id == live && !replaced && !before {
                 problems.push(format!("{}: acts on what `{}` retires", action.id, gone.id));
             }
         }

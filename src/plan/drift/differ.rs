@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
+use crate::desired::Desired;
 use crate::diag::codes::plan as codes;
 use crate::live::LiveBody;
+use crate::model::Digest;
 use crate::model::kinds::Change;
 use crate::model::op::{Moved, Summary};
-use crate::model::{Digest, Owner};
-use crate::plan::compare::{self, FieldDelta, Outcome};
+use crate::plan::compare::{self, FieldDelta, Outcome, Rule};
 use crate::plan::drift::{Difference, DriftCause, Drifted, Move};
 use crate::plan::item::Item;
 use crate::plan::memory::{self, Mode};
@@ -54,16 +55,21 @@ impl Difference {
 }
 
 /// A resource that the files declare; `None`: it is as applied and as wanted.
-pub(super) fn item(item: &Item<'_>, relation: SourceRelation, me: &Owner, out: &mut Gathered) -> Option<Drifted> {
+pub(super) fn item(
+    item: &Item<'_>,
+    relation: SourceRelation,
+    desired: &Desired,
+    out: &mut Gathered,
+) -> Option<Drifted> {
     let case = Case { item, pending: pending(relation), declared: true };
-    let differences = case.differences(me, out);
+    let differences = case.differences(desired, out);
     (!differences.is_empty()).then(|| case.drifted(differences))
 }
 
 /// A live resource that the files declare no more, held against what was applied.
-pub(super) fn undeclared(item: &Item<'_>, relation: SourceRelation, me: &Owner, out: &mut Gathered) -> Drifted {
+pub(super) fn undeclared(item: &Item<'_>, relation: SourceRelation, desired: &Desired, out: &mut Gathered) -> Drifted {
     let case = Case { item, pending: pending(relation), declared: false };
-    let mut differences = case.differences(me, out);
+    let mut differences = case.differences(desired, out);
     if !item.is_gone() {
         differences.insert(0, difference(case.pending));
     }
@@ -94,7 +100,7 @@ impl Case<'_> {
         }
     }
 
-    fn differences(&self, me: &Owner, out: &mut Gathered) -> Vec<Difference> {
+    fn differences(&self, desired: &Desired, out: &mut Gathered) -> Vec<Difference> {
         let item = self.item;
         let Some(live) = item.live else {
             // What is barred was told.
@@ -119,7 +125,7 @@ impl Case<'_> {
         match &live.body {
             // What cannot be read of it was told.
             _ if item.broken => {}
-            Some(body) if !equal => self.compared(body, me, &mut found, out),
+            Some(body) if !equal => self.compared(body, desired, &mut found, out),
             None if !equal => {
                 let address = item.address();
                 let message = format!("{address} differs from its live resource, which was not read");
@@ -144,8 +150,10 @@ impl Case<'_> {
         self.declared.then(|| places::of(self.item.wanted, path))
     }
 
-    fn compared(&self, body: &LiveBody, me: &Owner, found: &mut Vec<Difference>, out: &mut Gathered) {
-        let delta = compare::compared(self.item, body, false, me);
+    fn compared(&self, body: &LiveBody, desired: &Desired, found: &mut Vec<Difference>, out: &mut Gathered) {
+        let taken = compare::decision(self.item, &desired.accept).map(|line| line.take);
+        let rule = Rule { reverts: false, taken };
+        let delta = compare::compared(self.item, body, &rule, &desired.owner);
         found.extend(delta.fields.iter().map(|f| self.field(f, body)));
         if let Some(memories) = &delta.memories {
             memories.tell(self.item, &mut out.notes);

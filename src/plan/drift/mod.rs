@@ -32,7 +32,7 @@ pub fn drift(desired: &Desired, live: &Live, unmanaged: Option<Unmanaged>, optio
     let mut unchanged = 0;
     let declared = item::items((&desired.resources, &desired.owner), &placed, &named, &mut out);
     for item in declared.iter().filter(|item| named.holds(item.address())) {
-        let drifted = differ::item(item, relation, &desired.owner, &mut out);
+        let drifted = differ::item(item, relation, desired, &mut out);
         // A store that was compared has told what it keeps.
         if let (true, Some(beside)) = (differ::is_equal(item), live.beside.get(item.address())) {
             hold::beside(item.address(), beside, &mut out.notes);
@@ -52,7 +52,7 @@ pub fn drift(desired: &Desired, live: &Live, unmanaged: Option<Unmanaged>, optio
         .map(|(a, r)| (a.clone(), as_applied(a, r)))
         .collect();
     let undeclared = item::items((&gone, &desired.owner), &placed, &Selected::all(), &mut Gathered::default());
-    found.extend(undeclared.iter().map(|item| differ::undeclared(item, relation, &desired.owner, &mut out)));
+    found.extend(undeclared.iter().map(|item| differ::undeclared(item, relation, desired, &mut out)));
     found.sort_by(|a, b| a.address.cmp(&b.address));
     finish(desired, live, unmanaged, options, Found { resources: found, unchanged, relation }, out)
 }

@@ -111,7 +111,7 @@ fn a_moved_skill_with_a_new_name_is_a_replace_and_says_so() {
     let mut desired = with("answers");
     desired.moved = vec![moved("Skill/faq", "Skill/answers")];
     let plan = settles(&mut world, &desired);
-    let want = ["Skill/answers#rename", "Skill/answers#replace", "Agent/a#update", "Skill/answers#retire-skill_1"];
+    let want = ["Skill/answers#rename", "Skill/answers#replace", "Agent/a#repoint", "Skill/answers#retire-skill_1"];
     assert_eq!(ids(&plan), want);
     let reason = &action(&plan, "Skill/answers#replace").about.reason;
     assert_eq!(reason, "`name` cannot change in place: what was moved is replaced by a new resource");

@@ -103,7 +103,10 @@ impl World {
                         let resource = self.live.elsewhere.remove(id).unwrap();
                         let summary = &resource.summary;
                         assert_eq!(summary.owner.as_ref(), Some(from));
-                        self.reads(&format!("{from}:{}", summary.address.as_ref().unwrap()), &Target::Own(to.clone()));
+                        let at = summary.address.clone().unwrap();
+                        for owner in summary.offered.iter().chain([from]).cloned().collect::<Vec<_>>() {
+                            self.reads(&format!("{owner}:{at}"), &Target::Own(to.clone()));
+                        }
                         resource
                     }
                 };

@@ -101,7 +101,7 @@ impl Made {
 
     fn source(&self) -> Source {
         let text = || self.opt(self.text.clone());
-        Source { repository: text(), path: text(), commit: text(), dirty: self.opt(true) }
+        Source { repository: text(), path: text(), commit: text(), dirty: self.opt(true), apply: text() }
     }
 
     fn line(&self) -> ReceiptLine {
@@ -281,8 +281,9 @@ impl Made {
                 outcome: "partial".to_owned(),
                 lines: vec![self.line()],
             }),
-            Request::ApplyList(ApplyList { owner: self.opt(self.owner.clone()), page, limit }),
+            Request::ApplyList(ApplyList { owner: self.opt(self.owner.clone()), page: page.clone(), limit }),
             Request::ApplyGet(get()),
+            Request::ApplyState(StateAt { apply: self.id.clone(), page, limit }),
             Request::AuditList(AuditList {
                 resource: self.opt(self.text.clone()),
                 owner: self.opt(self.owner.clone()),
@@ -410,6 +411,16 @@ impl Made {
         }
     }
 
+    fn recorded(&self) -> Recorded {
+        Recorded {
+            address: Self::address(),
+            id: self.id.clone(),
+            applied: self.applied(),
+            protected: self.all,
+            entries: self.opt(self.entries()).unwrap_or_default(),
+        }
+    }
+
     fn owner_state(&self) -> OwnerState {
         OwnerState {
             workspace_id: self.id.clone(),
@@ -502,6 +513,7 @@ impl Made {
             }
             Request::ApplyList(_) => vec![Response::Applies(Page { data: vec![self.apply()], next_page })],
             Request::ApplyGet(_) => vec![Response::Apply(Box::new(self.apply()))],
+            Request::ApplyState(_) => vec![Response::State(Page { data: vec![self.recorded()], next_page })],
             Request::BlobsMissing(_) => vec![Response::Missing(vec![self.digest()])],
             Request::AuditList(_) => vec![Response::Audit(vec![self.fact()])],
             Request::Workspace => vec![Response::Workspace(WorkspaceInfo {
