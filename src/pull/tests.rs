@@ -19,7 +19,7 @@ fn skills() -> BTreeMap<String, Digest> {
 
 fn write(address: &Address, spec: &Value) -> Option<(String, String)> {
     let skills = skills();
-    let form = Form { address, spec, unowned: &[], mounts: Vec::new(), skills: &skills };
+    let form = Form { address, spec, unowned: &[], links: false, mounts: Vec::new(), skills: &skills };
     document(&form).map(|t| (t.path, t.text))
 }
 
@@ -106,6 +106,7 @@ fn an_agent_is_as_a_person_would_write_it() {
         address: &address,
         spec: &spec,
         unowned: &unowned,
+        links: false,
         mounts: vec![(&m, &memory), (&f, &files)],
         skills: &skills,
     };

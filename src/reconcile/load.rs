@@ -249,6 +249,9 @@ impl Reading<'_> {
 }
 
 mod documents;
+mod look;
+
+pub use look::{content_of, folder_files, store_prefixes};
 
 #[cfg(test)]
 mod tests;

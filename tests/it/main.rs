@@ -11,6 +11,7 @@ mod cli_interrupt;
 mod cli_loop;
 mod cli_output;
 mod cli_prompt;
+mod cli_pull;
 mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;

@@ -8,6 +8,7 @@ use crate::cli::env::Environment;
 use crate::cli::failure::Ran;
 use crate::cli::view::Printer;
 
+pub mod adopt;
 pub mod apply;
 pub mod backup;
 pub mod completions;
@@ -21,6 +22,7 @@ pub mod init;
 pub mod new;
 pub mod next;
 pub mod plan;
+pub mod pull;
 pub mod restore;
 pub mod revert;
 pub mod schema;
@@ -56,6 +58,8 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::Drift(args) => drift::run(run, args),
         Command::Revert(args) => revert::run(run, args),
         Command::Get(args) => get::run(run, &args),
+        Command::Pull(args) => pull::run(run, &args),
+        Command::Adopt(args) => adopt::run(run, &args),
         Command::History(args) => history::run(run, &args),
         Command::Show(args) => show::run(run, &args),
         Command::Serve(args) => serve::run(run, &args),
