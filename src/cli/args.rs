@@ -24,7 +24,8 @@ Exit codes: 0 nothing to do, or all done; 1 error; 2 changes are pending; 3 live
 owned by another; 5 refused by policy; 6 some done, some failed; 130 interrupted. \
 `plan` gives 2 and 3 with --detailed-exitcode only.
 
-Environment: CHECKFU_TARGET (as --target), CHECKFU_ACTOR (who acts, for the audit), NO_COLOR.";
+Environment: CHECKFU_TARGET (as --target), CHECKFU_ACTOR (who acts, for the audit), VISUAL and EDITOR (for `edit`), \
+NO_COLOR.";
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
@@ -83,6 +84,8 @@ pub enum Command {
     Drift(Drift),
     /// Put back what moved live, as apply does
     Revert(Revert),
+    /// Change what is live at once, with a reason (break-glass); it stays until it is put back or pulled into the files
+    Edit(Edit),
     /// List live resources of this project, or show one
     Get(Get),
     /// Write what is live as manifests and folders
@@ -412,6 +415,18 @@ pub struct Drift {
     /// Name every live resource that nobody owns, not the first 20
     #[arg(long)]
     pub all: bool,
+}
+
+/// `edit`
+#[derive(Debug, Args)]
+pub struct Edit {
+    /// What is opened in $VISUAL or $EDITOR: the fields of an agent, environment, store, tree or mount, the SKILL.md of
+    /// a skill
+    #[arg(value_name = "ADDRESS")]
+    pub address: Address,
+    /// Why; kept in the audit. On a server this needs an admin token
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub reason: String,
 }
 
 /// `revert`

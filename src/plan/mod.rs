@@ -48,7 +48,7 @@ pub use digest::{action_digest, digest};
 pub use drift::*;
 pub use exit::exit_code;
 pub use file::{MOST_BYTES, PlanFileError, read, write};
-pub use item::may_be_replaced_along;
+pub use item::{carries, may_be_replaced_along, pin};
 use scope::Pattern;
 pub use scope::Scope;
 pub use standing::SourceRelation;

@@ -1,6 +1,7 @@
 //! The stages joined, as functions that every surface calls: load → snapshot → plan → apply → read back.
 
 mod ask;
+pub mod edit;
 mod elsewhere;
 pub mod load;
 pub mod read;

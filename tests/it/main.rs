@@ -7,6 +7,7 @@ mod action;
 mod cli_backup;
 mod cli_bounds;
 mod cli_drift;
+mod cli_edit;
 mod cli_interrupt;
 mod cli_loop;
 mod cli_output;

@@ -15,6 +15,7 @@ pub mod completions;
 pub mod destroy;
 pub mod doctor;
 pub mod drift;
+pub mod edit;
 pub mod explain;
 pub mod get;
 pub mod history;
@@ -56,6 +57,7 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::Apply(args) => apply::run(run, args),
         Command::Destroy(args) => destroy::run(run, args),
         Command::Drift(args) => drift::run(run, args),
+        Command::Edit(args) => edit::run(run, &args),
         Command::Revert(args) => revert::run(run, args),
         Command::Get(args) => get::run(run, &args),
         Command::Pull(args) => pull::run(run, &args),

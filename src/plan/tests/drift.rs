@@ -82,6 +82,37 @@ fn a_field_by_its_three_values() {
 }
 
 #[test]
+fn every_combination_of_three_values() {
+    let spec = |description: Option<&str>| match description {
+        Some(text) => json!({ "model": "m", "description": text }),
+        None => json!({ "model": "m" }),
+    };
+    let (a, b, c) = (Some("A"), Some("B"), Some("C"));
+    for applied in [None, a] {
+        for live in [None, a, b] {
+            for wanted in [None, a, b, c] {
+                let mut desired = project();
+                desired.put("Agent/x", &spec(applied));
+                let mut world = World::of(&desired);
+                if live != applied {
+                    world.outside("Agent/x", "description", live.map_or(Value::Null, |text| json!(text)));
+                }
+                desired.put("Agent/x", &spec(wanted));
+                let cause = match (live == applied, wanted == live, wanted == applied) {
+                    (true, true, _) => None,
+                    (true, false, _) => Some("not applied yet"),
+                    (false, true, _) => Some("changed outside ="),
+                    (false, false, true) => Some("changed outside"),
+                    (false, false, false) => Some("changed outside !"),
+                };
+                let expected: Vec<String> = cause.iter().map(|c| format!("Agent/x description {c}")).collect();
+                assert_eq!(told(&look(&world, &desired)), expected, "{applied:?} {live:?} {wanted:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_put_back_by_policy_is_drift_all_the_same() {
     let (world, mut desired) = agent("1", "9", "1");
     desired.policy.on_drift = crate::model::config::OnDrift::Revert;

@@ -149,6 +149,26 @@ fn whoever_may_plan_may_look_for_drift_and_nothing_comes_of_it() {
     assert_eq!(server.facts(), before);
 }
 
+#[cfg(unix)]
+#[test]
+fn an_edit_on_a_server_needs_an_admin_token() {
+    let server = Server::start(1);
+    let s = sandbox(&format!("http://{}", server.at));
+    let writer = server.token(Scope::Apply, &["acme/*"]);
+    run(&s, &writer, &["apply", "--yes"]).code(0);
+    let edit = |token: &str| {
+        let mut command = s.command(&["edit", "Agent/a", "--reason", "incident 12"]);
+        ran(&command.env("TEAM_TOKEN", token).env("EDITOR", "sed -i s/Answer/Ask/").output().unwrap())
+    };
+    let refused = edit(&writer).code(1);
+    assert!(refused.err.contains("what you wrote is in ") && !refused.err.contains("edit.moved"), "{refused:?}");
+    let kept = refused.err.split("what you wrote is in ").nth(1).unwrap().split_whitespace().next().unwrap();
+    std::fs::remove_file(kept).unwrap();
+    edit(&server.token(Scope::Admin, &["acme/*"])).code(0);
+    let drift = run(&s, &writer, &["drift", "--json"]).code(3).json();
+    assert_eq!(drift["resources"][0]["differences"][0]["break_glass"], "incident 12");
+}
+
 #[test]
 fn a_server_that_cannot_be_used_is_told_apart() {
     let server = Server::start(1);
