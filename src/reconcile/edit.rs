@@ -36,6 +36,8 @@ pub struct Opened {
     pub file: String,
     /// The text.
     pub text: String,
+    /// As which address the text declares it: a mount that is written in an agent has a name that none can write.
+    written: Address,
     form: Form,
     live: Value,
     skills: BTreeMap<String, Digest>,
@@ -99,6 +101,10 @@ pub async fn open<C: ControlPlane>(
         version: summary.version,
         file: format!("skills/{}/{SKILL}", address.name),
         text: String::new(),
+        written: match address.name.rsplit_once('.') {
+            Some((_, name)) => Address::new(address.kind, name),
+            None => address.clone(),
+        },
         form: Form::Skill,
         skills: pinned(&(def.refs)(&live)),
         live: Value::Null,
@@ -111,8 +117,14 @@ pub async fn open<C: ControlPlane>(
     if let Value::Object(map) = &mut live {
         map.retain(|name, _| def.field(name).is_none_or(|f| !matches!(f.change, Needs::Publish | Needs::Record)));
     }
-    let form =
-        pull::Form { address, spec: &live, unowned: &[], links: false, mounts: Vec::new(), skills: &opened.skills };
+    let form = pull::Form {
+        address: &opened.written,
+        spec: &live,
+        unowned: &[],
+        links: false,
+        mounts: Vec::new(),
+        skills: &opened.skills,
+    };
     if let Some(pull::Text { path, text }) = pull::document(&form) {
         opened.form = if path.ends_with(".md") { Form::AgentMarkdown } else { Form::Yaml };
         (opened.file, opened.text) = (path, text);
@@ -157,9 +169,9 @@ pub async fn check<C: ControlPlane>(
     let mut parsed = manifest::parse(opened.form, &LineIndex::new(opened.file.as_str(), text));
     let mut found = std::mem::take(&mut parsed.found);
     let only = if parsed.documents.len() > 1 { None } else { parsed.documents.pop() };
-    let Some(document) = only.filter(|d| d.address == opened.address) else {
+    let Some(mut document) = only.filter(|d| d.address == opened.written) else {
         if !found.has_errors() {
-            let message = format!("the text has to declare {}, and nothing else", opened.address);
+            let message = format!("the text has to declare {}, and nothing else", opened.written);
             found.push(Diagnostic::new(&codes::NOT_HERE, message).at(Location::file(opened.file.as_str()), ""));
         }
         return Ok(Err(found));
@@ -169,6 +181,7 @@ pub async fn check<C: ControlPlane>(
             Change::Skill(text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n"));
         return Ok(if found.has_errors() { Err(found) } else { Ok(change) });
     }
+    document.address = opened.address.clone();
     let (mut alone, told) = alone(document, me, &opened.skills);
     found.extend(told);
     let (fields, _) = differing(opened, &alone.spec);
