@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
-use crate::control::embedded::error::{Result, invalid, not_found};
+use crate::control::embedded::error::{Result, invalid, no_resource, not_found};
 use crate::control::embedded::{paging, read, wire};
 use crate::model::Kind;
 use crate::model::kinds::Applied;
-use crate::model::op::{ApplyInfo, ApplyList, AuditList, Fact, ListOf, ListView, Page, Recorded, StateAt, VersionsOf};
+use crate::model::op::{
+    ApplyInfo, ApplyList, AuditList, Fact, ListOf, ListView, Page, Recorded, SkillSource, StateAt, VersionsOf,
+};
 use crate::store::resource::{self, Resource, Shown, State};
 use crate::store::{Conn, apply, document, fact, holding, version};
 
@@ -32,7 +34,10 @@ pub(super) fn resources(conn: &Conn, request: &ListOf) -> Result<Page<Value>> {
         from: request.created_from.as_deref().map(|at| paging::moment("created_at[gte]", at)).transpose()?,
         to: request.created_to.as_deref().map(|at| paging::moment("created_at[lte]", at)).transpose()?,
     };
-    let found = resource::of_kind(conn, request.kind, &shown, &after, limit + 1)?;
+    let found = match request.source {
+        Some(SkillSource::Anthropic) => Vec::new(),
+        Some(SkillSource::Custom) | None => resource::of_kind(conn, request.kind, &shown, &after, limit + 1)?,
+    };
     page(
         found,
         limit,
@@ -63,7 +68,7 @@ pub(super) fn versions(conn: &Conn, request: &VersionsOf) -> Result<Page<Value>>
     let limit = paging::limit(request.limit, 20, if request.kind == Kind::Skill { OURS } else { WIRE })?;
     let r = match resource::get(conn, &request.id)? {
         Some(r) if r.kind == request.kind => r,
-        _ => return Err(not_found(&request.id)),
+        _ => return Err(no_resource(request.kind, &request.id)),
     };
     let before = match request.page.as_deref().map(paging::key).transpose()? {
         None => i64::MAX.unsigned_abs(),

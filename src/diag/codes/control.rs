@@ -19,6 +19,9 @@ codes! {
     NOT_FOUND = "resource.not_found", Error, "there is no such resource",
         "The id was never given, or the resource is deleted.",
         "Plan again, or correct the id.";
+    ENVIRONMENT_NOT_FOUND = "environment.not_found", Error, "there is no such environment",
+        "The id was never given, or the environment is deleted.",
+        "Plan again, or correct the id.";
     ARCHIVED = "resource.archived", Error, "the resource is archived",
         "An archived resource can be read and takes no change.",
         "Make a new one; a plan made now does so where the address is still wanted.";

@@ -121,7 +121,9 @@ fn who_may_not_is_told_why() {
     let s = sandbox(&format!("http://{}", server.at));
     let without = s.run(&["plan"]).code(1);
     assert!(without.err.contains("remote.token") && without.err.contains("TEAM_TOKEN"), "{without:?}");
-    assert!(run(&s, "cfu_hunter2", &["plan"]).code(1).err.contains("http.unauthenticated"));
+    let unknown = run(&s, "cfu_hunter2", &["plan"]).code(1);
+    assert!(unknown.err.contains("http.unauthenticated") && unknown.err.contains("does not know the token"));
+    assert!(unknown.err.contains("targets.NAME.token") && !unknown.err.contains("hunter2"), "{unknown:?}");
     let other = server.token(Scope::Apply, &["other/*"]);
     let refused = run(&s, &other, &["plan"]).code(1);
     assert!(refused.err.contains("authoring.owner_not_allowed") && refused.err.contains("acme/a"), "{refused:?}");
