@@ -138,7 +138,7 @@ impl Place {
                 let found = Embedded::open_to_look(path, options(printer)).map_err(|e| opening(&e))?;
                 Ok(found.map(Workspace::Embedded))
             }
-            At::Server(server) => self.remote(server, printer, None).map(Workspace::Remote).map(Some),
+            At::Server(server) => self.remote(server, printer).map(Workspace::Remote).map(Some),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::cli::commands::Run;
 use crate::cli::commands::apply::{Consent, finish};
 use crate::cli::failure::Ran;
 use crate::cli::session::{self, Wish, runtime};
+use crate::cli::target::Workspace;
 
 /// Puts back.
 pub fn run(run: &Run, args: Args) -> Ran {
@@ -14,7 +15,6 @@ pub fn run(run: &Run, args: Args) -> Ran {
     let runtime = runtime()?;
     let control = session.place.open_existing(&run.printer)?;
     let plan = runtime.block_on(session.plan(run, &wish, control.as_ref()))?;
-    drop(control);
     let consent = if args.yes { Consent::Given } else { Consent::Ask };
-    runtime.block_on(finish(run, &session, &wish, &plan, consent))
+    runtime.block_on(finish(run, &session, &wish, (&plan, control.and_then(Workspace::connections)), consent))
 }
