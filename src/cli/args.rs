@@ -200,6 +200,9 @@ pub struct Plan {
     /// Exit 2 when changes are pending, 3 when only live moved
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Write the `moved:` lines that are offered into checkfu.yaml, then plan
+    #[arg(long)]
+    pub write_moved: bool,
 }
 
 /// `apply`
@@ -453,6 +456,9 @@ pub struct Pull {
     /// Of what nobody owns, only what has this label
     #[arg(short = 'l', long = "label", value_name = "KEY=VALUE", value_parser = label, requires = "unowned")]
     pub labels: Vec<(String, String)>,
+    /// Bring only what moved live into the files that declare it, value by value and line by line
+    #[arg(long, conflicts_with_all = ["unowned", "force", "version", "owner", "from"])]
+    pub drift: bool,
     /// Replace files that differ, and remove those of a folder that are not live
     #[arg(long)]
     pub force: bool,

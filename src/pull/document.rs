@@ -121,7 +121,7 @@ fn order(kind: Kind) -> Vec<&'static str> {
 }
 
 /// The fields of an authored spec.
-fn authored(form: &Form<'_>) -> BTreeMap<String, Value> {
+pub(super) fn authored(form: &Form<'_>) -> BTreeMap<String, Value> {
     let address = form.address;
     let mut spec: BTreeMap<String, Value> =
         form.spec.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
@@ -259,7 +259,7 @@ fn markdown(form: &Form<'_>) -> String {
 }
 
 /// Blank lines in front and line ends behind are no part of a prose; a file is refused for NUL and lone CR.
-fn is_prose(text: &str) -> bool {
+pub(super) fn is_prose(text: &str) -> bool {
     let first = text.split('\n').next().unwrap_or_default();
     !first.trim().is_empty() && !text.ends_with('\n') && !text.contains(['\r', '\0'])
 }

@@ -9,7 +9,7 @@ use crate::model::tree::{self, folded};
 const MAX: usize = 1024;
 
 /// Why a path can be no file below a folder; `None` if it can.
-pub(super) fn refused(path: &str) -> Option<String> {
+pub fn refused(path: &str) -> Option<String> {
     let parts = || path.split('/');
     if path.len() > MAX {
         return Some("has more than 1,024 bytes".to_owned());

@@ -191,6 +191,7 @@ impl Reading<'_> {
             }
             match text {
                 Some(Ok(text)) => {
+                    found.extend(manifest::conflict_marks(&LineIndex::new(path.as_str(), text.clone())));
                     sources.insert(path.clone(), text.clone());
                     out.insert(path.clone(), text);
                 }

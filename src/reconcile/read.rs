@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::model::kinds::{self, Refs};
 use crate::model::op::{
     ApplyInfo, ApplyList, BlobGet, Context, GetId, GetOf, ListOf, ListView, LoadedBody, OwnerState, Page, Request,
-    Response, Summary, VersionOf,
+    Response, Summary, VersionOf, Want,
 };
+use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Kind, Owner};
 use crate::reconcile::ask::Ask;
 
@@ -151,6 +152,28 @@ pub async fn bodies<C: ControlPlane>(
     })
     .await?;
     Ok((all, refs))
+}
+
+/// The files of the newest version of a skill or tree that has this content; none if there is no such version.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn entries_of<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    owner: &Owner,
+    (kind, id): (Kind, &str),
+    content: Digest,
+) -> Result<Option<Vec<Entry>>, ControlError> {
+    let ask = Ask { control, context, me: owner };
+    let want = Want { key: id.to_owned(), content: Some(content), number: None };
+    let Some(version) = ask.resolve(&[want]).await?.into_iter().find_map(|r| r.version) else { return Ok(None) };
+    let of = VersionOf { kind, id: id.to_owned(), version };
+    let request = if kind == Kind::FileTree { Request::Tree(of) } else { Request::Content(of) };
+    match control.call(context, request).await? {
+        Response::Entries(entries) => Ok(Some(entries)),
+        _ => Err(unexpected("versions.entries")),
+    }
 }
 
 /// The record of an owner.

@@ -188,7 +188,7 @@ fn strangers() -> Sandbox {
 }
 
 #[test]
-fn what_nobody_owns_is_adopted_without_a_changed_field() {
+fn what_is_pulled_plans_as_adopts_and_then_as_nothing() {
     let s = strangers();
     let pulled = s.run(&["pull", "--owner", "acme/support", "--unowned", "--json"]).code(0).json();
     assert_eq!(pulled["adopted"].as_array().unwrap().len(), 13, "{pulled:#}");

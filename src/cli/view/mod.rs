@@ -16,6 +16,7 @@ pub mod lists;
 pub mod log;
 pub mod markdown;
 pub mod markup;
+pub mod patch;
 pub mod printer;
 pub mod progress;
 pub mod receipt;

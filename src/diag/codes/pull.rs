@@ -28,6 +28,9 @@ codes! {
     LOCK = "pull.lock", Error, "The lock file cannot be used",
         "It is no claude-lock.json of version 1, or a file that it names cannot be read as what it is",
         "Run the tool that wrote it once more, or remove the entry";
+    NOT_PATCHED = "pull.not_patched", Error, "A file cannot be changed in one place",
+        "It is changed value by value, so that comments, order and quotes stay; here no way was found to do that",
+        "Change it by hand: the live value is shown by `checkfu plan`";
     LEFT = "pull.left", Warning, "Something is left where it is",
         "It has no form in a project, or is gone live",
         "Nothing to do, unless it was expected";

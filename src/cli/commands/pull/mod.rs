@@ -2,6 +2,7 @@
 
 mod ant;
 mod choose;
+mod drift;
 pub(super) mod here;
 mod store;
 
@@ -24,12 +25,16 @@ use crate::diag::{Diagnostic, Diagnostics, Severity, codes};
 use crate::model::config::Adopt;
 use crate::model::op::Context;
 use crate::model::{Address, Digest};
-use crate::pull::{Body, File, Resource, Standing, Unit, append, bad_link, differing, published, standing, units};
+use crate::pull::{Body, File, Resource, Standing, Unit, bad_link, differing, published, standing, units};
+use crate::pull::patch::{self, PatchError};
 use crate::reconcile::load::{LoadOptions, load};
 use crate::reconcile::{self, read};
 
 /// Writes what is live. Everything is looked at before the first file is written.
 pub fn run(run: &Run, args: &Pull) -> Ran {
+    if args.drift {
+        return drift::run(run, args);
+    }
     if let Some(lock) = &args.from {
         return ant::run(run, args, lock);
     }
@@ -125,11 +130,12 @@ pub(super) fn append_lines(here: &Here, adopt: &[Adopt]) -> Result<String, Failu
     if adopt.is_empty() {
         return Ok(here.text.clone());
     }
-    if !here.config.adopt.is_empty() {
-        let message = "checkfu.yaml has an `adopt:` list already";
-        return Err(Failure::new(&code::ADOPTED, message).fix(append("", adopt)));
-    }
-    Ok(append(&here.text, adopt))
+    patch::lists::add(&here.text, adopt).map_err(|e| config_not_patched(&e))
+}
+
+/// `checkfu.yaml` cannot be changed line by line.
+pub(in crate::cli::commands) fn config_not_patched(why: &PatchError) -> Failure {
+    Failure::new(&code::NOT_PATCHED, format!("checkfu.yaml is left as it is: {why}"))
 }
 
 /// Files that are in a folder and not live.
