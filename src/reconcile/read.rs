@@ -100,6 +100,7 @@ pub async fn unowned<C: ControlPlane>(
             view: ListView::Summary,
             created_from: None,
             created_to: None,
+            source: None,
             page: None,
             limit: Some(PAGE),
         };

@@ -38,6 +38,7 @@ pub(super) async fn everything(world: &World, skills: &BTreeMap<Digest, String>)
                 view: ListView::Full,
                 created_from: None,
                 created_to: None,
+                source: None,
                 page,
                 limit: Some(100),
             };
