@@ -264,8 +264,11 @@ fn who_may_offer_what_and_where() {
     assert_eq!(ws.refused(&anyone(), offer(&id, 1, 1, B, "support")).code, "authoring.owner_required");
     assert_eq!(ws.refused(&by(A), offer(&id, 1, 1, A, "other")).code, "validation.invalid");
     assert!(ws.refused(&by(A), offer(&id, 1, 2, B, "support")).is_stale());
+    // Who has something there already may take it elsewhere.
     ws.agent(Some(B), "taken");
-    assert_eq!(ws.refused(&by(A), offer(&id, 1, 1, B, "taken")).details["reason"], "address_taken");
+    let seq = ws.written(&by(A), offer(&id, 1, 1, B, "taken")).seq;
+    ws.written(&by(A), Request::Release(Authoring { at: at(&id, 1), seq }));
+    let id = ws.agent(Some(A), "support").id;
     ws.track(A);
     ws.written(&anyone(), retire(Kind::Agent, at(&id, 1)));
     assert_eq!(ws.refused(&by(A), offer(&id, 1, 1, B, "support")).code, "resource.archived");
