@@ -87,6 +87,8 @@ fn what_is_handed_over_counts_as_its_owners_no_more_and_is_taken_without_a_flag(
     let found = find(&ws, B, &["helpdesk"], &[]).remove(0);
     assert_eq!((&found.id, found.owner, found.offered), (&id, Some(owner(A)), Some(owner(B))));
     assert_eq!(found.offered_at, Some(address(Kind::Agent, "helpdesk")));
+    assert_eq!(find(&ws, A, &["support", "helpdesk"], &[])[0].id, id);
+    assert!(find(&ws, A, &["helpdesk"], &[]).is_empty());
     assert_eq!(found.live_digest, found.applied_digest);
 
     // Until it is taken nobody writes it, its giver neither.
