@@ -50,7 +50,7 @@ pub struct Config {
     #[serde(default)]
     #[schemars(with = "Option<Vec<Adopt>>")]
     pub adopt: Vec<Adopt>,
-    /// Decisions about conflicts. Checked, but not carried out yet: plan says so.
+    /// Decisions about conflicts, each void when live moves again.
     #[serde(default)]
     #[schemars(with = "Option<Vec<Accept>>")]
     pub accept: Vec<Accept>,
@@ -250,7 +250,7 @@ pub struct Accept {
     pub address: Address,
     /// The live digest that this decision is about; void when live moves again.
     pub live: Digest,
-    /// Which side wins.
+    /// Which side wins: `file` is sent; `live` stays, held, until it is pulled into the file.
     pub take: Take,
     /// Why.
     pub reason: String,

@@ -229,8 +229,13 @@ impl Building<'_> {
             let unowned = unowned(delta);
             let step = Step::Record { id: summary.id.clone(), spec, unowned };
             let moved = delta.fields.iter().any(|f| f.field.change == Change::Record && f.sent().is_some());
-            let reason = if moved { "known to the authoring record alone" } else { "file and live agree already" };
-            let changes = changes::fields(delta, |f| alone && f.outcome != Outcome::Held);
+            let accepted = delta.fields.iter().any(|f| f.outcome == Outcome::Accepted);
+            let reason = match (moved, accepted) {
+                (true, _) => "known to the authoring record alone",
+                (false, true) => "an `accept:` line took what is live",
+                (false, false) => "file and live agree already",
+            };
+            let changes = changes::fields(delta, |f| alone && !f.outcome.stays());
             let about = About { changes, ..about(delta, reason) };
             chain.push(Verb::Record, "authoring.record".to_owned(), step, authoring(), Rank::Pointer, about);
         }
@@ -346,7 +351,7 @@ fn update(chain: &mut Chain<'_>, id: &str, version: u64, spec: Arc<Value>, field
         .map(|c| match c.cause {
             Cause::File => "the file changed",
             Cause::Live => "live moved, it is put back",
-            Cause::Both => "file and live changed alike",
+            Cause::Both => "file and live changed, and an `accept:` line took the file",
             Cause::Reference => "what it refers to moved",
         })
         .collect();

@@ -12,6 +12,7 @@ use crate::model::{Address, Digest};
 use crate::plan::compare::{Delta, State};
 use crate::plan::item::{Item, Users};
 use crate::plan::retire::Retired;
+use crate::plan::undone::{self, Undone};
 use crate::plan::{Effect, Gathered, room, taken};
 
 /// What blocking is decided over.
@@ -21,6 +22,8 @@ pub(super) struct Field<'a> {
     pub(super) users: &'a Users<'a>,
     pub(super) live: &'a Live,
     pub(super) retired: &'a [Retired<'a>],
+    /// What a rollback undid and does not come back by itself.
+    pub(super) undone: Option<&'a Undone>,
 }
 
 /// The addresses that get no action: in conflict, gone, in error, or a dependent of such a one.
@@ -29,7 +32,8 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
     let mut roots: Vec<&Address> = Vec::new();
     for delta in *deltas {
         let stands_still = matches!(delta.state, State::Gone | State::Unread | State::Broken);
-        if delta.conflicts() || stands_still || is_impossible(delta, out) {
+        let comes_back = |out: &mut Gathered| over.undone.is_some_and(|undone| undone::refuses(undone, delta, out));
+        if delta.conflicts() || stands_still || comes_back(out) || is_impossible(delta, out) {
             roots.push(delta.address());
         }
     }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::desired::Desired;
 use crate::live::{Live, LiveBody};
+use crate::model::config::{Accept, Take};
 use crate::model::kinds::{Change, Default_, Field, List, Ref, is_unowned};
 use crate::model::{Address, Owner};
 use crate::plan::item::{self, Item, Users};
@@ -24,6 +25,15 @@ pub(super) enum Outcome {
     Held,
     /// Both moved, to different values.
     Conflict,
+    /// Both moved, and an `accept:` line took what is live: that stays, and what the file says counts as applied.
+    Accepted,
+}
+
+impl Outcome {
+    /// Does what is live stay, though the file says something else?
+    pub(super) fn stays(self) -> bool {
+        matches!(self, Outcome::Held | Outcome::Conflict | Outcome::Accepted)
+    }
 }
 
 /// A field (or one key of a map) that is not the same three times.
@@ -113,11 +123,22 @@ impl<'a> Delta<'a> {
 
     /// Did something move live that stays?
     pub(super) fn holds(&self) -> bool {
-        self.fields.iter().any(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict))
+        self.fields.iter().any(|f| f.outcome.stays())
     }
 
+    /// Did file and live move apart, and nobody decided? Of what another retired, the file may have moved too.
     pub(super) fn conflicts(&self) -> bool {
-        self.fields.iter().any(|f| f.outcome == Outcome::Conflict)
+        let changed = || self.item.live.is_some_and(|l| l.summary.applied_digest != Some(self.item.digest));
+        match self.state {
+            State::Gone => changed(),
+            _ => self.fields.iter().any(|f| f.outcome == Outcome::Conflict),
+        }
+    }
+
+    /// Did an `accept:` line decide a conflict of it?
+    pub(super) fn is_decided(&self) -> bool {
+        let decided = |o: Outcome| matches!(o, Outcome::Accepted | Outcome::Send(Cause::Both));
+        self.fields.iter().any(|f| decided(f.outcome))
     }
 
     /// Would there be an action?
@@ -128,16 +149,16 @@ impl<'a> Delta<'a> {
             || self.protect.is_some()
             || self.unowned_moved
             || !self.follow.is_empty()
-            || self.fields.iter().any(|f| matches!(f.outcome, Outcome::Send(_) | Outcome::Settle))
+            || self.fields.iter().any(|f| matches!(f.outcome, Outcome::Send(_) | Outcome::Settle | Outcome::Accepted))
             || self.memories.as_ref().is_some_and(|m| m.writes() || m.settle)
     }
 
     /// Sends a field again, since what it refers to has a new id; not one that is not owned, or moved live and stays. A field that
     /// cannot change in place makes its holder anew. Says whether it does so now.
     fn follow(&mut self, field: &'static str) -> bool {
-        let kept = |f: &FieldDelta<'_>| matches!(f.outcome, Outcome::Held | Outcome::Conflict);
         let unowned = is_unowned(&self.item.wanted.unowned, field);
-        if unowned || self.is_create() || self.fields.iter().any(|f| f.field.name == field && kept(f)) {
+        let stays = self.fields.iter().any(|f| f.field.name == field && f.outcome.stays());
+        if unowned || self.is_create() || stays {
             return false;
         }
         self.follow.insert(field);
@@ -191,7 +212,10 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
     let mut out = match (&live.body, equal) {
         (_, true) => Delta::new(item, State::Same),
         (None, false) => Delta::new(item, State::Unread),
-        (Some(body), false) => compared(item, body, reverts, &desired.owner),
+        (Some(body), false) => {
+            let taken = decision(item, &desired.accept).map(|line| line.take);
+            compared(item, body, &Rule { reverts, taken }, &desired.owner)
+        }
     };
     let claimed = item.comes == Some(&Comes::Adopted);
     out.protect = (!claimed && item.wanted.protected != live.summary.protected).then_some(item.wanted.protected);
@@ -201,12 +225,17 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
     out
 }
 
-fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owner) -> Delta<'a> {
+/// The line that decides the conflicts of a resource as it is live now.
+pub(super) fn decision<'d>(item: &Item<'_>, lines: &'d [Accept]) -> Option<&'d Accept> {
+    let now = item.live?.summary.live_digest?;
+    lines.iter().find(|line| line.address == *item.address() && line.live == now)
+}
+
+fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, rule: &Rule, me: &Owner) -> Delta<'a> {
     let mut out = Delta::new(item, State::Compared);
     let live = item.live_spec.as_deref().unwrap_or(&body.live);
     let applied = item.applied.as_deref().unwrap_or(&body.applied.spec);
-    let three =
-        Three { item, applied, recorded: &body.applied.spec, was_unowned: &body.applied.unowned, live, reverts };
+    let three = Three { item, applied, recorded: &body.applied.spec, was_unowned: &body.applied.unowned, live, rule };
     for field in item.def.fields {
         if field.list == List::PerKey {
             // Memories follow their modes.
@@ -226,6 +255,14 @@ fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, reverts: bool, me: &Owne
     out
 }
 
+/// What a person decided about a resource.
+struct Rule {
+    /// What moved live is put back.
+    reverts: bool,
+    /// The side that an `accept:` line takes where both moved.
+    taken: Option<Take>,
+}
+
 struct Three<'a, 'o> {
     item: &'a Item<'a>,
     applied: &'a Value,
@@ -233,7 +270,7 @@ struct Three<'a, 'o> {
     recorded: &'a Value,
     was_unowned: &'o [String],
     live: &'a Value,
-    reverts: bool,
+    rule: &'o Rule,
 }
 
 impl<'a> Three<'a, '_> {
@@ -287,22 +324,26 @@ impl<'a> Three<'a, '_> {
             }
             Outcome::Settle
         } else {
-            decide(wanted, applied, live, self.reverts)
+            decide(wanted, applied, live, self.rule)
         };
         out.push(FieldDelta { path, field, wanted, applied, live, again, outcome });
     }
 }
 
 /// The rule. The three are not all equal.
-fn decide(wanted: Option<&Value>, applied: Option<&Value>, live: Option<&Value>, reverts: bool) -> Outcome {
+fn decide(wanted: Option<&Value>, applied: Option<&Value>, live: Option<&Value>, rule: &Rule) -> Outcome {
     if wanted == live {
         Outcome::Settle
     } else if applied == live {
         Outcome::Send(Cause::File)
     } else if applied == wanted {
-        if reverts { Outcome::Send(Cause::Live) } else { Outcome::Held }
+        if rule.reverts { Outcome::Send(Cause::Live) } else { Outcome::Held }
     } else {
-        Outcome::Conflict
+        match rule.taken {
+            Some(Take::File) => Outcome::Send(Cause::Both),
+            Some(Take::Live) => Outcome::Accepted,
+            None => Outcome::Conflict,
+        }
     }
 }
 

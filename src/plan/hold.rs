@@ -1,12 +1,13 @@
 //! What is held, and what is in conflict, told with who moved it.
 
+use crate::desired::Desired;
 use crate::diag::codes::plan as codes;
 use crate::live::Live;
 use crate::model::Address;
 use crate::model::op::{Beside, Moved};
-use crate::plan::compare::{Delta, Outcome, State};
+use crate::plan::compare::{Delta, Outcome, State, decision};
 use crate::plan::item::Item;
-use crate::plan::{Effect, Gathered, Held, KeptMemory, Notes, places};
+use crate::plan::{Effect, Gathered, Held, KeptMemory, Notes, Options, places};
 
 /// Who moved a field, by the audit: the newest write that touched it.
 fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
@@ -16,7 +17,7 @@ fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
 }
 
 /// Tells what is held, and what is in conflict.
-pub(super) fn report(deltas: &[Delta<'_>], live: &Live, out: &mut Gathered) {
+pub(super) fn report(deltas: &[Delta<'_>], desired: &Desired, live: &Live, options: &Options, out: &mut Gathered) {
     for delta in deltas {
         let item = delta.item;
         let address = item.address();
@@ -26,37 +27,43 @@ pub(super) fn report(deltas: &[Delta<'_>], live: &Live, out: &mut Gathered) {
             (None, None) => {}
         }
         match delta.state {
-            State::Gone => out.held.push(gone(item)),
+            State::Gone => gone(delta, options, out),
             State::Unread => {
                 let message = format!("{address} differs from its live resource, which was not read");
                 out.find(&codes::NOT_READ, Effect::Error, Some(address), message).at(item.wanted);
             }
             _ => {}
         }
-        for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
+        let line = decision(item, &desired.accept);
+        let mut first: Option<&str> = None;
+        for f in delta.fields.iter().filter(|f| f.outcome.stays()) {
             let who = item.body().and_then(|b| blame(&b.moved, &f.path)).filter(|_| !f.again);
-            let conflict = f.outcome == Outcome::Conflict;
+            let (conflict, accepted) = (f.outcome == Outcome::Conflict, f.outcome == Outcome::Accepted);
             // What the file changed where both did, else what moved live.
-            let before = if conflict { f.applied } else { f.live };
+            let before = if conflict || accepted { f.applied } else { f.live };
             let at = places::of_change(item.wanted, &f.path, before, f.wanted);
             if conflict {
+                let fix = match first {
+                    // One line decides about all fields of a resource.
+                    Some(first) => format!("it is decided together with `{first}`"),
+                    None => way_out(item, options),
+                };
+                first = first.or(Some(&f.path));
                 let by = who.map(|m| format!(" by {} at {}", m.actor, m.at)).unwrap_or_default();
                 let message =
-                    format!("{address}: `{}` was changed live{by}, and in the file to something else", f.path);
+                    format!("{address}: `{}` was changed live{by}, and {} to something else", f.path, source(options));
                 let finding = out.find(&codes::CONFLICT, Effect::Blocks, Some(address), message);
-                finding.fix(format!(
-                    "write the live value into the file, or put the file back to what was applied and plan with --revert {address}"
-                ));
-                finding.at = Some(at.clone());
+                finding.fix(fix).at = Some(at.clone());
             }
             out.held.push(Held {
                 address: address.clone(),
                 field: Some(f.path.clone()),
                 applied: f.applied.filter(|_| !f.again).cloned(),
                 live: f.live.cloned(),
-                wanted: f.wanted.filter(|_| conflict || f.again).cloned(),
+                wanted: f.wanted.filter(|_| conflict || accepted || f.again).cloned(),
                 conflict,
                 owned_again: f.again,
+                accepted: line.filter(|_| accepted).map(|l| l.reason.clone()),
                 actor: who.map(|m| m.actor.clone()),
                 when: who.map(|m| m.at.clone()),
                 break_glass: who.and_then(|m| m.break_glass.clone()),
@@ -66,25 +73,55 @@ pub(super) fn report(deltas: &[Delta<'_>], live: &Live, out: &mut Gathered) {
     }
 }
 
+/// What the wanted state comes from.
+fn source(options: &Options) -> &'static str {
+    if options.rollback { "by the rollback" } else { "in the file" }
+}
+
+/// How a conflict is decided.
+fn way_out(item: &Item<'_>, options: &Options) -> String {
+    let address = item.address();
+    if options.rollback {
+        return format!("put back first what was applied, then roll back: checkfu apply {address} --revert {address}");
+    }
+    let digest = item.live.and_then(|l| l.summary.live_digest);
+    let live = digest.map(|d| d.to_string()).unwrap_or_default();
+    format!(
+        "write the live value into the file, or decide in checkfu.yaml; `take: live` keeps what is live, until it is pulled into the file:\naccept:\n  - {{address: {address}, live: \"{live}\", take: file, reason: …}}"
+    )
+}
+
 /// Tells of memories that are not of what was applied, of a store that is as wanted.
 pub(super) fn beside(address: &Address, found: &Beside, notes: &mut Notes) {
     notes.kept_memories.insert(address.clone(), u32::try_from(found.count).unwrap_or(u32::MAX));
     notes.kept.insert(address.clone(), found.newest.iter().map(KeptMemory::from).collect());
 }
 
-fn gone(item: &Item<'_>) -> Held {
+/// What another retired is held as absent; where the file moved too, it has to be decided.
+fn gone(delta: &Delta<'_>, options: &Options, out: &mut Gathered) {
+    let item = delta.item;
+    let address = item.address();
     let by = item.live.and_then(|l| l.summary.gone.as_ref());
-    Held {
-        address: item.address().clone(),
+    let conflict = delta.conflicts();
+    if conflict {
+        let who = by.map(|m| format!(" by {} at {}", m.actor, m.at)).unwrap_or_default();
+        let message = format!("{address} was retired live{who}, and changed {}", source(options));
+        out.find(&codes::CONFLICT, Effect::Blocks, Some(address), message)
+            .fix(format!("make it anew with --revert {address}, or let it go in the files too"))
+            .at(item.wanted);
+    }
+    out.held.push(Held {
+        address: address.clone(),
         field: None,
         applied: None,
         live: None,
         wanted: None,
-        conflict: false,
+        conflict,
         owned_again: false,
+        accepted: None,
         actor: by.map(|m| m.actor.clone()),
         when: by.map(|m| m.at.clone()),
         break_glass: by.and_then(|m| m.break_glass.clone()),
         at: Some(item.wanted.at.to_string()),
-    }
+    });
 }

@@ -235,6 +235,8 @@ fn seed(p: &Path<'_>, out: &mut Memories) {
             out.puts.push(p.at.to_owned());
         }
         (Some(wanted), None, Some(live)) if wanted == live => record(p.at, p.wanted, out),
+        // The file names it no more: it is let go of, as where its prefix went.
+        (None, ..) => out.keep(p, p.live.is_some()),
         _ => {
             out.keep(p, p.live.is_some() && p.live != p.applied);
             record(p.at, p.applied, out);

@@ -22,7 +22,6 @@ mod given;
 mod hold;
 mod item;
 mod memory;
-mod notes;
 mod order;
 mod ownership;
 mod places;
@@ -36,11 +35,14 @@ mod selectors;
 mod standing;
 mod strangers;
 mod taken;
+mod told;
 pub mod types;
+mod undone;
 
 #[cfg(test)]
 mod tests;
 
+pub use changes::between;
 pub use check::check;
 pub use digest::{action_digest, digest};
 pub use exit::exit_code;
@@ -191,22 +193,28 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
         items.iter().filter(|i| scope.holds(&i.wanted.address)).map(|i| compare::delta(i, desired, options)).collect();
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
     exchange::settle(&mut deltas);
-    hold::report(&deltas, live, &mut out);
+    hold::report(&deltas, desired, live, options, &mut out);
     let mut retired = retire::candidates(all, &placed, &scope);
-    let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired };
+    let undone = undone::standing(live, options);
+    if let Some(undone) = undone {
+        undone::keep_what_came_back(undone, &mut retired, &mut out);
+    }
+    let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired, undone };
     let blocked = block::blocked(&field, &mut out);
     retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (live, &desired.owner), &mut out);
 
     // One action a resource is the rule, and one for the policy.
     let mut drafts = Vec::with_capacity(deltas.iter().filter(|d| d.acts()).count() + retired.len() + 1);
-    standing::policy_action(desired, live, options, &mut drafts);
+    let seen = undone::Seen { desired, live, options, deltas: &deltas, blocked: &blocked, retired: &retired };
+    undone::tell_new_ids(&seen, &mut out);
+    standing::policy_action(desired, live, options, undone::after(&seen), &mut drafts);
     let building = actions::Building { desired, live, users: &users };
     for delta in deltas.iter().filter(|d| !blocked.contains(&d.item.wanted.address)) {
         building.drafts(delta, &mut drafts);
     }
     actions::retirements(&retired, &mut drafts);
     ownership::given(&placed, &mut drafts);
-    let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired };
+    let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired, undone };
     let handovers = room::play(&field, &blocked).handovers();
     edges::connect(&mut drafts, &edges::Around { items: &items, retired: &retired, live, handovers }, &mut out);
     capability::describe(&mut drafts, &items, &retired);
@@ -236,7 +244,8 @@ pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {
     readdress::place(&desired.resources, desired, live, &scope, options, &mut out);
     strangers::newer(&desired.resources, live, &scope, &mut out);
     let mut drafts = Vec::new();
-    standing::policy_action(desired, live, options, &mut drafts);
+    let seen = undone::Seen { desired, live, options, deltas: &[], blocked: &BTreeSet::new(), retired: &[] };
+    standing::policy_action(desired, live, options, undone::after(&seen), &mut drafts);
     let actions = order::order(drafts);
     standing::standing_lines(desired, live, options, &[], !actions.is_empty(), &mut out);
     for (address, found) in live.beside.iter().filter(|(a, _)| desired.resources.contains_key(*a)) {
@@ -268,7 +277,10 @@ struct Whole<'a> {
     covers_all: bool,
 }
 
-fn finish(of: &Whole<'_>, actions: Vec<Action>, mut out: Gathered) -> Plan {
+fn finish(of: &Whole<'_>, mut actions: Vec<Action>, mut out: Gathered) -> Plan {
+    if of.options.rollback {
+        undone::without_places(&mut actions, &mut out);
+    }
     out.findings
         .sort_by(|a, b| (a.effect, &a.code, &a.address, &a.message).cmp(&(b.effect, &b.code, &b.address, &b.message)));
     out.held.sort_by(|a, b| (&a.address, &a.field).cmp(&(&b.address, &b.field)));

@@ -10,7 +10,7 @@ use crate::plan::item;
 
 /// Is there something to record, though nothing is sent?
 pub(super) fn settles(delta: &Delta<'_>) -> bool {
-    let field = |o: Outcome| matches!(o, Outcome::Settle | Outcome::Send(_));
+    let field = |o: Outcome| matches!(o, Outcome::Settle | Outcome::Send(_) | Outcome::Accepted);
     delta.unowned_moved
         || delta.fields.iter().any(|f| field(f.outcome))
         || delta.memories.as_ref().is_some_and(|m| m.settle)

@@ -9,7 +9,8 @@ use crate::model::config::AllowRule;
 use crate::model::{Address, Digest};
 use crate::plan::actions::{Draft, Rank};
 use crate::plan::compare::Delta;
-use crate::plan::{About, Action, Allowed, Effect, Finding, Gathered, Options, Precondition, Step, Verb};
+use crate::plan::undone::Undone;
+use crate::plan::{About, Action, Allowed, Effect, Gathered, Options, Precondition, Step, Verb};
 
 /// What to do with a line of `checkfu.yaml` that has done its work. An empty list would be an error of its own.
 pub(super) const TAKE_OUT: &str = "take the line out, and its key too where it is the last one";
@@ -30,23 +31,36 @@ pub enum SourceRelation {
     Unknown,
 }
 
-/// The policy in force becomes the one that is written.
-pub(super) fn policy_action(desired: &Desired, live: &Live, options: &Options, out: &mut Vec<Draft>) {
+/// The policy in force becomes the one that is written, and the record says what is undone from now on.
+pub(super) fn policy_action(
+    desired: &Desired,
+    live: &Live,
+    options: &Options,
+    undone: Option<Undone>,
+    out: &mut Vec<Draft>,
+) {
     let record = live.record.as_ref();
     let in_force = record.and_then(|r| r.policy.clone()).unwrap_or_default();
-    if options.destroy || !options.scope.is_all() || in_force == desired.policy {
+    let sets = !options.destroy && options.scope.is_all() && in_force != desired.policy;
+    if !sets && undone.is_none() {
         return;
     }
+    let policy = if sets { desired.policy.clone() } else { in_force };
+    let reason = match (sets, options.rollback) {
+        (true, _) => "the policy in checkfu.yaml is another",
+        (false, true) => "what is undone is noted, so that it does not come back by itself",
+        (false, false) => "what a rollback undid is declared otherwise now",
+    };
     let action = Action {
         id: format!("owner#{}", Verb::Policy.as_str()),
         address: None,
         verb: Verb::Policy,
         operation: "authoring.policy".to_owned(),
-        step: Step::Policy { policy: desired.policy.clone(), undone: None },
+        step: Step::Policy { policy, undone },
         precondition: Precondition::OwnerSeq { seq: record.map_or(0, |r| r.seq) },
         depends_on: Vec::new(),
         digest: Digest::from_bytes([0; 32]),
-        about: About { reason: "the policy in checkfu.yaml is another".to_owned(), ..About::default() },
+        about: About { reason: reason.to_owned(), ..About::default() },
     };
     out.push(Draft { action: Box::new(action), rank: Rank::Policy, needs: BTreeSet::new() });
 }
@@ -60,24 +74,40 @@ pub(super) fn standing_lines(
     acts: bool,
     out: &mut Gathered,
 ) {
+    // Whoever goes back means an older source.
+    if options.rollback {
+        return;
+    }
     source(desired, live, options, acts, out);
     if options.destroy {
         return;
     }
-    let in_conflict: BTreeSet<&Address> = deltas.iter().filter(|d| d.conflicts()).map(Delta::address).collect();
-    for line in &desired.accept {
-        if in_conflict.contains(&line.address) {
-            unsupported(&line.address, "`accept:`", out);
-        } else {
-            let message = format!("`accept:` of {} has nothing left to decide", line.address);
-            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.address), message).fix(TAKE_OUT);
-        }
-    }
+    accepted(desired, options, deltas, out);
 }
 
-fn unsupported<'a>(address: &Address, what: &str, out: &'a mut Gathered) -> &'a mut Finding {
-    let message = format!("{address}: {what} is not supported by this version yet");
-    out.find(&codes::UNSUPPORTED, Effect::Error, Some(address), message).fix("take the line out")
+/// `accept:` lines that decide nothing: live moved since, or there is no conflict.
+fn accepted(desired: &Desired, options: &Options, deltas: &[Delta<'_>], out: &mut Gathered) {
+    let compared: BTreeSet<&Address> = deltas.iter().map(Delta::address).collect();
+    // What is out of scope is for another plan.
+    let in_scope = |address: &Address| options.scope.is_all() || compared.contains(address);
+    for line in desired.accept.iter().filter(|l| in_scope(&l.address)) {
+        let delta = deltas.iter().find(|d| *d.address() == line.address);
+        let now = delta.and_then(|d| d.item.live).and_then(|l| l.summary.live_digest);
+        let decided = || delta.is_some_and(Delta::is_decided);
+        if now == Some(line.live) && decided() {
+            continue;
+        }
+        let address = &line.address;
+        if delta.is_some_and(Delta::conflicts) {
+            let now = now.map_or("gone".to_owned(), |now| now.to_string());
+            let message = format!("`accept:` of {address} is void: live was {} then, and is {now}", line.live);
+            out.find(&codes::ACCEPT_VOID, Effect::Note, Some(address), message)
+                .fix("look at what is live now, and decide again");
+        } else {
+            let message = format!("`accept:` of {address} has nothing left to decide");
+            out.find(&codes::NOTHING_LEFT, Effect::Note, Some(address), message).fix(TAKE_OUT);
+        }
+    }
 }
 
 fn source(desired: &Desired, live: &Live, options: &Options, acts: bool, out: &mut Gathered) {

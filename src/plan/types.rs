@@ -12,7 +12,8 @@ use crate::model::kinds::Ids;
 use crate::model::op::Source;
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Owner};
-pub use crate::plan::notes::{KeptMemory, Notes};
+
+pub use crate::plan::told::*;
 
 /// The format name that a plan file carries.
 pub const FORMAT: &str = "checkfu.plan/v1";
@@ -54,10 +55,10 @@ pub struct Plan {
     pub applyable: bool,
     /// Does it cover all of the desired state (no scope, no conflict, nothing blocked)?
     pub complete: bool,
-    /// [`crate::plan::digest`] of it.
+    /// Over format, owner, workspace, allowances, and the actions sorted by address.
     pub digest: Digest,
-    /// Only in a file: the digest of everything else in it, also of what no approval depends on. [`crate::plan::write`]
-    /// sets it, and [`crate::plan::read`] takes it off.
+    /// Only in a file: the digest of everything else in it, also of what no approval depends on. It is
+    /// set when the file is written, and taken off when it is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<Digest>,
 }
@@ -499,77 +500,4 @@ pub enum FileVerb {
     Rename,
     /// Executable or not.
     Mode,
-}
-
-/// Something that moved live and stays as it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Held {
-    /// Which resource.
-    pub address: Address,
-    /// Which field; absent: the whole resource is gone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub field: Option<String>,
-    /// What was last applied.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub applied: Option<Value>,
-    /// What is live.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub live: Option<Value>,
-    /// What the file says, where that differs from what was applied (a conflict), or where the field is owned again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wanted: Option<Value>,
-    /// Is it a conflict: both moved, to different values?
-    pub conflict: bool,
-    /// It was not owned before and is owned again, and live is not as the file says. Nothing was applied there, so
-    /// nothing moved.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub owned_again: bool,
-    /// Who moved it, if the audit knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub actor: Option<String>,
-    /// When (RFC 3339, UTC).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub when: Option<String>,
-    /// Break-glass reason, if it was that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub break_glass: Option<String>,
-    /// `file:line:column` of what is written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
-}
-
-/// A finding of the plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Finding {
-    /// Code, as in `plan.retire`.
-    pub code: String,
-    /// Does it refuse the plan, block a part, or only tell?
-    pub effect: Effect,
-    /// Which resource, if one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub address: Option<Address>,
-    /// One sentence.
-    pub message: String,
-    /// What to do, ready to paste where possible.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fix: Option<String>,
-    /// `file:line:column`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
-}
-
-/// What a finding does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    /// The plan cannot be applied: policy (exit 5).
-    Refuses,
-    /// A resource and its dependents are left out: conflict (exit 4).
-    Blocks,
-    /// The plan cannot be applied: an error in the input (exit 1).
-    Error,
-    /// Told.
-    Note,
 }

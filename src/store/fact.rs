@@ -72,6 +72,13 @@ pub(crate) fn get(conn: &Conn, seq: u64) -> Result<Option<Fact>> {
     Ok(conn.prepare_cached(&sql)?.query_row([seq], read).optional()?)
 }
 
+/// The number of the last fact for an Apply, or about it: of its last write, or of its end.
+pub(crate) fn last_of_apply(conn: &Conn, apply: &str) -> Result<u64> {
+    let sql = "SELECT max(coalesce((SELECT max(seq) FROM fact WHERE apply = ?1), 0), \
+               coalesce((SELECT max(seq) FROM fact WHERE resource = ?1), 0))";
+    Ok(conn.prepare_cached(sql)?.query_row([apply], |r| r.get(0))?)
+}
+
 /// Facts about a resource from a number on, oldest first.
 pub(crate) fn about(conn: &Conn, resource: &str, from: u64) -> Result<Vec<Fact>> {
     let sql = format!("SELECT {COLUMNS} FROM fact WHERE resource = ?1 AND seq >= ?2 ORDER BY seq");

@@ -7,6 +7,7 @@ pub(crate) mod document;
 mod error;
 pub(crate) mod fact;
 pub(crate) mod file;
+pub(crate) mod holding;
 pub(crate) mod idempotency;
 mod leftover;
 pub(crate) mod memory;

@@ -58,10 +58,12 @@ pub(crate) fn put(conn: &Conn, owner: &Owner, record: &Record) -> Result<()> {
     Ok(())
 }
 
-/// Takes over the source of an Apply of this owner.
+/// Takes over the source of an Apply of this owner; not that of a rollback, after which a checkout that is older
+/// than what was undone is as old as before.
 pub(crate) fn take_source(conn: &Conn, apply: &str) -> Result<()> {
     conn.prepare_cached(
-        "INSERT INTO owner (owner, source, undone, seq) SELECT owner, source, '{}', 0 FROM apply WHERE id = ?1 \
+        "INSERT INTO owner (owner, source, undone, seq) SELECT owner, source, '{}', 0 FROM apply \
+         WHERE id = ?1 AND json_extract(source, '$.apply') IS NULL \
          ON CONFLICT (owner) DO UPDATE SET source = excluded.source",
     )?
     .execute([apply])?;

@@ -6,6 +6,7 @@
 mod action;
 mod cli_backup;
 mod cli_bounds;
+mod cli_decide;
 mod cli_drift;
 mod cli_interrupt;
 mod cli_loop;
@@ -16,6 +17,7 @@ mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;
 mod cli_serve;
+mod cli_take_over;
 mod cli_token;
 mod cli_validate;
 mod cli_views;
@@ -35,6 +37,7 @@ mod remote;
 mod repo;
 mod sandbox;
 mod serve;
+mod situations;
 mod words;
 
 use std::collections::BTreeSet;

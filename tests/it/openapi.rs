@@ -272,6 +272,8 @@ async fn authoring(api: &mut Api, agent: &str) {
     api.get(owner).await;
     api.get("/v1/authoring/summaries?owner=acme/support&kind=Agent&limit=10").await;
     api.get("/v1/authoring/summaries?name=support").await;
+    let find = json!({"me": "acme/b", "addresses": ["Agent/support"], "ids": [agent]});
+    assert_eq!(api.post("/v1/authoring/find", find).await["data"].as_array().map(Vec::len), Some(1));
     api.post("/v1/authoring/bodies", json!({"ids": [agent], "me": ME})).await;
     let wants = json!([{"key": "Agent/support"}, {"key": "acme/other:Skill/none"}]);
     api.post("/v1/authoring/resolve", json!({"me": ME, "wants": wants})).await;
@@ -309,6 +311,8 @@ async fn journal(api: &mut Api) {
     api.by(ME, Verb::Post, &format!("/v1/applies/{apply}/end"), Body::Json(end)).await;
     api.get("/v1/applies?owner=acme/support").await;
     api.get(&format!("/v1/applies/{apply}")).await;
+    let state = api.get(&format!("/v1/applies/{apply}/state?limit=1")).await;
+    assert_eq!(state["data"][0]["address"], "Agent/support");
     api.get("/v1/audit?after=0&limit=5").await;
     let facts = api.get("/v1/audit?operation=authoring.hand_over&actor=kim&at[gte]=2026-01-01T00:00:00Z").await;
     assert_eq!(facts["data"][0]["to_owner"], "acme/b");

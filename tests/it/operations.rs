@@ -48,6 +48,7 @@ fn of_kind(kind: Kind) -> Vec<Request> {
             labels: BTreeMap::new(),
             include_archived: false,
             view: op::ListView::Full,
+            source: None,
             created_from: None,
             created_to: None,
             page: None,
@@ -109,6 +110,7 @@ fn others() -> Vec<Request> {
         Request::ApplyEnd(op::ApplyEnd { id: store(), outcome: "done".to_owned(), lines: Vec::new() }),
         Request::ApplyList(op::ApplyList { owner: None, page: None, limit: None }),
         Request::ApplyGet(op::GetId { id: store() }),
+        Request::ApplyState(op::StateAt { apply: store(), page: None, limit: None }),
         Request::BlobsMissing(op::Digests { digests: vec![digest] }),
         Request::BlobPut(op::BlobPut { digest, bytes: b"x".to_vec() }),
         Request::BlobGet(op::BlobGet { digest }),
@@ -228,9 +230,10 @@ fn variant(request: &Request) -> usize {
         Request::TokenList => 49,
         Request::TokenRevoke(_) => 50,
         Request::Find(_) => 51,
+        Request::ApplyState(_) => 52,
     }
 }
-const VARIANTS: usize = 52;
+const VARIANTS: usize = 53;
 
 fn samples() -> Vec<Request> {
     KINDS.iter().flat_map(|k| of_kind(k.kind)).chain(others()).collect()

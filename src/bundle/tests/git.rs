@@ -100,6 +100,7 @@ fn the_source_is_host_path_commit_and_state() {
         path: Some("p".into()),
         commit: Some(commit),
         dirty: Some(false),
+        apply: None,
     };
     assert_eq!(source("p"), clean);
     dir.write("q/x", "changed").write("p/.checkfu/workspace.db", "");

@@ -135,7 +135,7 @@ fn action(action: &Action, verb_width: usize, name_width: usize, options: Option
     }
 }
 
-fn field(path: &str, shown: Shown, tail: &str, options: Options<'_>, out: &mut String) {
+pub(super) fn field(path: &str, shown: Shown, tail: &str, options: Options<'_>, out: &mut String) {
     let path = line(path);
     match shown {
         Shown::Short { before, after } => {
@@ -232,7 +232,8 @@ fn held_one(item: &Held, options: Options<'_>, out: &mut String) {
     let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", line(r))).unwrap_or_default();
     let sign = if item.conflict { style::alarm("!") } else { style::changed("≠") };
     let word = if item.conflict { style::alarm("conflict") } else { style::changed("held") };
-    let by = style::faint(format!("by {who}{when}{glass}"));
+    let accepted = item.accepted.as_deref().map(|r| format!("; `accept:` took it: {}", line(r))).unwrap_or_default();
+    let by = style::faint(format!("by {who}{when}{glass}{accepted}"));
     let _ = writeln!(out, "  {sign} {word}  {}  {by}", style::strong(&item.address));
     match &item.field {
         None => {
@@ -242,7 +243,7 @@ fn held_one(item: &Held, options: Options<'_>, out: &mut String) {
             let at = item.at.as_deref().map(|at| format!("  {}", line(at))).unwrap_or_default();
             let tail = style::faint(format!("  (last applied → live){at}"));
             field(path, values::two(item.applied.as_ref(), item.live.as_ref()), &tail, options, out);
-            if item.conflict {
+            if item.conflict || item.accepted.is_some() {
                 let tail = style::faint("  (last applied → wanted)");
                 field(path, values::two(item.applied.as_ref(), item.wanted.as_ref()), &tail, options, out);
             }

@@ -191,10 +191,12 @@ fn held(plan: &Plan, out: &mut String, left: &mut Left) {
         let who = item.actor.as_deref().map_or("an unknown actor".to_owned(), code);
         let when = item.when.as_deref().map(|w| format!(" at {}", code(w))).unwrap_or_default();
         let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", prose(r))).unwrap_or_default();
+        let accepted =
+            item.accepted.as_deref().map(|r| format!("; `accept:` took it: {}", prose(r))).unwrap_or_default();
         let (why, before) = if item.owned_again {
             (": owned again; live differs from the file".to_owned(), &item.wanted)
         } else {
-            (format!(" by {who}{when}{glass}"), &item.applied)
+            (format!(" by {who}{when}{glass}{accepted}"), &item.applied)
         };
         let mut row = format!("- {word} {}{what}{why}\n", code(&item.address.to_string()));
         if item.field.is_some() {

@@ -34,6 +34,7 @@ pub fn encode_response(_operation: &Operation, response: Response) -> Body {
         Response::Began(began) => json_of(&began),
         Response::Applies(page) => json_of(&page),
         Response::Apply(apply) => json_of(&apply),
+        Response::State(page) => json_of(&page),
         Response::Missing(digests) => json_of(&Digests { digests }),
         Response::Bytes(bytes) => Body::Bytes(bytes),
         // Its cursor is the number of the last fact, so it has no `next_page` that could say "no more".
@@ -86,6 +87,7 @@ pub fn decode_response(request: &Request, body: Body) -> Result<Response, Decode
         Request::ApplyBegin(_) => read(value).map(Response::Began),
         Request::ApplyList(_) => read(value).map(Response::Applies),
         Request::ApplyGet(_) => read(value).map(|apply| Response::Apply(Box::new(apply))),
+        Request::ApplyState(_) => read(value).map(Response::State),
         Request::BlobsMissing(_) => read(value).map(|Digests { digests }| Response::Missing(digests)),
         Request::AuditList(_) => items(value).map(Response::Audit),
         Request::Workspace => read(value).map(Response::Workspace),
@@ -170,6 +172,12 @@ fn tolerated(request: &Request, mut value: Value) -> Value {
         Request::Summaries(_) | Request::Find(_) | Request::Referrers(_) => {
             if let Some(Value::Array(items)) = value.get_mut("data") {
                 items.retain(|item| !of_unknown_kind(item));
+            }
+        }
+        Request::ApplyState(_) => {
+            let known = |item: &Value| item.get("address").and_then(Value::as_str).is_none_or(is_address);
+            if let Some(Value::Array(items)) = value.get_mut("data") {
+                items.retain(known);
             }
         }
         Request::Resolve(_) => {

@@ -49,6 +49,9 @@ codes! {
     FIELD_EXPIRES = "desired.field_expires", Warning, "a mode that expires soon",
         "In 14 days or less the file decides about the field again.",
         "Bring the live value into the file, or give it a later day.";
+    FIELD_OVERLAP = "desired.field_overlap", Error, "two modes for one field",
+        "A map and one of its keys have different modes, and the mode of the map would win without a word.",
+        "Name the keys of the map one by one.";
     PROTECT = "desired.protect", Error, "no glob of addresses",
         "`policy.protect` takes addresses such as `Agent/support`, with `*` and `?`.",
         "Correct the pattern.";

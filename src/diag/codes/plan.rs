@@ -3,7 +3,16 @@
 codes! {
     CONFLICT = "plan.conflict", Error, "File and live changed the same field",
         "Both moved since the last apply, to different values. Whichever were taken, a decision of someone would be lost without a word, so this resource and what depends on it are left out.",
-        "Write the live value into the file, or put the file back to what was applied and plan with --revert ADDRESS.";
+        "Write the live value into the file, or decide with a line under `accept:` in checkfu.yaml; the plan prints it.";
+    ACCEPT_VOID = "plan.accept_void", Note, "An `accept:` line that decides nothing",
+        "A decision is about what was live when it was made. Live moved since, so nobody has decided about what is live now.",
+        "Look at what is live now, and write its digest into the line; the conflict prints it.";
+    ROLLED_BACK = "plan.rolled_back", Error, "It would bring back what a rollback undid",
+        "A rollback is a decision, and an unrelated merge is none against it. What was undone stays so until the source of that resource changes.",
+        "Change it, or revert the change that was undone. To have it back as it was, roll back to an apply that had it.";
+    NEW_ID = "plan.new_id", Note, "It comes back as another resource",
+        "What was retired does not come back: a rollback makes it anew, and versions, sessions and memories stay with the old id.",
+        "Nothing, if that will do.";
     BLOCKED = "plan.blocked", Note, "It waits for another resource",
         "It refers to a resource that is in conflict, gone or in error, so its own change cannot be made in order.",
         "Settle the resource that it waits for.";

@@ -1,5 +1,6 @@
 //! Tests of planning as a whole, over a workspace that is a value.
 
+mod accept;
 mod checker;
 mod files;
 mod findings;
@@ -8,6 +9,9 @@ mod matrix;
 mod memory;
 mod order;
 mod owners;
+mod rolled_back;
 mod scopes;
+mod table;
+mod table_wholes;
 mod town;
 mod world;

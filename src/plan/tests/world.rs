@@ -12,7 +12,7 @@ use crate::diag::Location;
 use crate::live::{Live, LiveBody, LiveResource, OwnerRecord, Workspace};
 use crate::model::config::Policy;
 use crate::model::kinds::{self, Applied, Selector, Target};
-use crate::model::op::{ActorKind, MemoryInfo, Moved, Source, Summary};
+use crate::model::op::{ActorKind, Beside, MemoryInfo, Moved, Source, Summary};
 use crate::model::tree::{Entry, FileSet};
 use crate::model::{Address, Digest, Owner};
 use crate::plan::{self, Action, Options, Origin, Plan, Precondition, Scope, SourceRelation, Step, check};
@@ -215,6 +215,18 @@ impl World {
         refresh(resource);
     }
 
+    /// What the workspace says of a store's memories that are not of what was applied, nor named as not owned.
+    pub(super) fn note_beside(&mut self, store: &str) {
+        let body = self.body(store);
+        let applied = &body.applied;
+        let is_beside = |m: &&MemoryInfo| {
+            let known = applied.spec.get("contents").is_some_and(|c| c.get(&m.path).is_some());
+            !known && !kinds::is_unowned(&applied.unowned, &format!("contents.{}", m.path))
+        };
+        let others: Vec<MemoryInfo> = body.memories.iter().filter(is_beside).cloned().collect();
+        self.live.beside = Beside::of(others).into_iter().map(|b| (address(store), b)).collect();
+    }
+
     /// Another archives it.
     pub(super) fn archive(&mut self, name: &str) {
         let summary = &mut self.get(name).summary;
@@ -367,12 +379,10 @@ impl World {
             Step::Policy { policy, undone } => {
                 let seq = self.live.record.as_ref().map_or(0, |r| r.seq);
                 assert_eq!(action.precondition, Precondition::OwnerSeq { seq });
-                self.live.record = Some(OwnerRecord {
-                    policy: Some(policy.clone()),
-                    source: None,
-                    undone: undone.clone().unwrap_or_default(),
-                    seq: seq + 1,
-                });
+                let before = self.live.record.take();
+                let undone = undone.clone().or(before.map(|r| r.undone)).unwrap_or_default();
+                self.live.record =
+                    Some(OwnerRecord { policy: Some(policy.clone()), source: None, undone, seq: seq + 1 });
             }
         }
     }
@@ -467,7 +477,7 @@ impl World {
     }
 }
 
-fn moved(path: &str) -> Moved {
+pub(super) fn moved(path: &str) -> Moved {
     Moved {
         fields: if path.is_empty() { Vec::new() } else { vec![path.to_owned()] },
         actor: "kim".into(),

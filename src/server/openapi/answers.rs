@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::control::http::query::kind_of;
 use crate::model::Kind;
 use crate::model::op::{
-    ApplyInfo, Began, Digests, Fact, Loaded, NewToken, Operation, OwnerState, Referrer, Resolved, Summary, TokenInfo,
-    WorkspaceInfo, Written,
+    ApplyInfo, Began, Digests, Fact, Loaded, NewToken, Operation, OwnerState, Recorded, Referrer, Resolved, Summary,
+    TokenInfo, WorkspaceInfo, Written,
 };
 use crate::model::tree::Entry;
 use crate::server::openapi::resources;
@@ -93,6 +93,7 @@ fn other(name: &str, schemas: &mut Schemas) -> Value {
         "applies.begin" => schemas.answer::<Began>(),
         "applies.list" => page(&schemas.answer::<ApplyInfo>()),
         "applies.get" => schemas.answer::<ApplyInfo>(),
+        "applies.state" => page(&schemas.answer::<Recorded>()),
         "blobs.missing" => schemas.answer::<Digests>(),
         "audit.list" => {
             let fact = schemas.answer::<Fact>();

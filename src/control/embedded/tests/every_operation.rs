@@ -37,6 +37,7 @@ impl Walk {
             labels: std::collections::BTreeMap::new(),
             include_archived: true,
             view: ListView::Full,
+            source: None,
             created_from: None,
             created_to: None,
             page: None,
@@ -189,7 +190,8 @@ fn journal(w: &mut Walk) {
     let Response::Began(began) = w.send(Request::ApplyBegin(begin)) else { panic!() };
     w.send(Request::ApplyEnd(ApplyEnd { id: began.id.clone(), outcome: "done".to_owned(), lines: vec![] }));
     w.send(Request::ApplyList(ApplyList { owner: None, page: None, limit: None }));
-    w.send(Request::ApplyGet(GetId { id: began.id }));
+    w.send(Request::ApplyGet(GetId { id: began.id.clone() }));
+    w.send(Request::ApplyState(StateAt { apply: began.id, page: None, limit: None }));
     w.send(Request::AuditList(AuditList::default()));
     w.send(Request::Workspace);
     let token = TokenCreate {

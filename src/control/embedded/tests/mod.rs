@@ -16,6 +16,7 @@ mod one_memory;
 mod represent;
 mod skill_versions;
 mod snapshot;
+mod state;
 mod store;
 mod throughput;
 mod uploads;

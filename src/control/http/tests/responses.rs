@@ -52,11 +52,13 @@ fn answer(request: &Request) -> Value {
     }
 }
 
-/// Adds a field to every object below, but for the specs of an Apply: those are by digest, and kept as they are.
+/// Adds a field to every object below, but for applied specs: what is in them is all of it.
 fn grown(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            map.iter_mut().filter(|(name, _)| *name != "specs").for_each(|(_, value)| grown(value));
+            map.iter_mut()
+                .filter(|(name, _)| !matches!(name.as_str(), "specs" | "spec"))
+                .for_each(|(_, value)| grown(value));
             map.insert("of_a_newer_server".to_owned(), json!({"x": 1}));
         }
         Value::Array(items) => items.iter_mut().for_each(grown),
@@ -70,6 +72,7 @@ fn unknown_fields_are_tolerated() {
         "applies.begin",
         "applies.get",
         "applies.list",
+        "applies.state",
         "audit.list",
         "authoring.find",
         "authoring.referrers",

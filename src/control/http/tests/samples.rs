@@ -101,7 +101,7 @@ impl Made {
 
     fn source(&self) -> Source {
         let text = || self.opt(self.text.clone());
-        Source { repository: text(), path: text(), commit: text(), dirty: self.opt(true) }
+        Source { repository: text(), path: text(), commit: text(), dirty: self.opt(true), apply: text() }
     }
 
     fn line(&self) -> ReceiptLine {
@@ -128,7 +128,8 @@ impl Made {
         let at = || self.expect();
         let (page, limit) = self.page();
         let version = || VersionOf { kind, id: id(), version: self.text.clone() };
-        let retire = || RetireOf { kind, at: at(), memory_version: self.opt(7) };
+        let memories = if kind == Kind::MemoryStore { self.opt(7) } else { None };
+        let retire = || RetireOf { kind, at: at(), memory_version: memories };
         let replaces = self.opt(at());
         let absent_since = self.opt(self.text.clone());
         let claim = self.opt(self.claim());
@@ -139,6 +140,7 @@ impl Made {
             labels: BTreeMap::from([(self.text.clone(), self.text.clone()), ("a=b%3D".to_owned(), String::new())]),
             include_archived: self.all,
             view: if self.all { ListView::Summary } else { ListView::Full },
+            source: if kind == Kind::Skill { self.opt(SkillSource::Anthropic) } else { None },
             created_from: self.opt(self.time()),
             created_to: self.opt(self.time()),
             page: page.clone(),
@@ -202,6 +204,7 @@ impl Made {
                 operation: self.opt("modified".to_owned()),
                 session: self.opt(text()),
                 api_key: self.opt(text()),
+                service_account: self.opt(text()),
                 created_from: self.opt(self.time()),
                 created_to: self.opt(self.time()),
                 view,
@@ -226,7 +229,12 @@ impl Made {
                 size: u64::from(self.number),
                 expires_in_seconds: self.opt(3_600),
             }),
-            Request::FileList(FileList { ids: vec![self.text.clone(), "b".to_owned()], page, limit }),
+            Request::FileList(FileList {
+                ids: vec![self.text.clone(), "b".to_owned()],
+                scope: self.opt(self.text.clone()),
+                page,
+                limit,
+            }),
             Request::FileGet(get()),
             Request::FileContent(get()),
             Request::FileDelete(get()),
@@ -281,8 +289,9 @@ impl Made {
                 outcome: "partial".to_owned(),
                 lines: vec![self.line()],
             }),
-            Request::ApplyList(ApplyList { owner: self.opt(self.owner.clone()), page, limit }),
+            Request::ApplyList(ApplyList { owner: self.opt(self.owner.clone()), page: page.clone(), limit }),
             Request::ApplyGet(get()),
+            Request::ApplyState(StateAt { apply: self.id.clone(), page, limit }),
             Request::AuditList(AuditList {
                 resource: self.opt(self.text.clone()),
                 owner: self.opt(self.owner.clone()),
@@ -405,8 +414,20 @@ impl Made {
             ended_at: self.opt(self.time()),
             outcome: self.opt("done".to_owned()),
             done: 2,
+            did: vec![Did { verb: "update".to_owned(), count: 2 }],
+            addresses: vec![Self::address().to_string()],
             lines: vec![self.line()],
             specs: BTreeMap::from([(self.digest().to_string(), serde_json::json!({"name": self.text}))]),
+        }
+    }
+
+    fn recorded(&self) -> Recorded {
+        Recorded {
+            address: Self::address(),
+            id: self.id.clone(),
+            applied: self.applied(),
+            protected: self.all,
+            entries: self.opt(self.entries()).unwrap_or_default(),
         }
     }
 
@@ -502,6 +523,7 @@ impl Made {
             }
             Request::ApplyList(_) => vec![Response::Applies(Page { data: vec![self.apply()], next_page })],
             Request::ApplyGet(_) => vec![Response::Apply(Box::new(self.apply()))],
+            Request::ApplyState(_) => vec![Response::State(Page { data: vec![self.recorded()], next_page })],
             Request::BlobsMissing(_) => vec![Response::Missing(vec![self.digest()])],
             Request::AuditList(_) => vec![Response::Audit(vec![self.fact()])],
             Request::Workspace => vec![Response::Workspace(WorkspaceInfo {

@@ -1,0 +1,148 @@
+//! What a rollback undid does not come back by itself: only when the source of that resource changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::desired::Desired;
+use crate::diag::codes::plan as codes;
+use crate::live::{Live, LiveResource};
+use crate::model::kinds::{Applied, owned_digest};
+use crate::model::{Address, Digest};
+use crate::plan::compare::{Delta, State};
+use crate::plan::retire::Retired;
+use crate::plan::{Action, Effect, Gathered, Options, record};
+
+/// The desired digest that was undone, by address; `None` where nothing was wanted there.
+pub(super) type Undone = BTreeMap<Address, Option<Digest>>;
+
+/// What of the record stands against this plan: a rollback and a destroy are asked for by a person.
+pub(super) fn standing<'l>(live: &'l Live, options: &Options) -> Option<&'l Undone> {
+    let asked = options.rollback || options.destroy;
+    live.record.as_ref().map(|r| &r.undone).filter(|undone| !asked && !undone.is_empty())
+}
+
+/// Is it what was undone that is wanted: as it is written, or as it would be recorded once it were applied? The two
+/// differ where somebody else's memories stay.
+fn is_wanted(entry: &Digest, delta: &Delta<'_>) -> bool {
+    let recorded = || {
+        let spec = record::recorded(delta);
+        let applied = Applied { spec: spec.clone(), unowned: record::unowned(delta) };
+        owned_digest(delta.item.def.kind, &spec, &applied)
+    };
+    *entry == delta.item.digest || *entry == recorded()
+}
+
+/// Would its action bring back what was undone? Tells it, if so.
+pub(super) fn refuses(undone: &Undone, delta: &Delta<'_>, out: &mut Gathered) -> bool {
+    let Some(Some(entry)) = undone.get(delta.address()) else { return false };
+    // The rollback did not get that far, or somebody wrote it live: it is there.
+    let there = delta.item.live.map(|l| &l.summary);
+    let there = there.is_some_and(|s| s.applied_digest == Some(*entry) || s.live_digest == Some(*entry));
+    if there || !delta.acts() || !is_wanted(entry, delta) {
+        return false;
+    }
+    let address = delta.address();
+    let message =
+        format!("{address} would come back as it was before a rollback: what is declared has not changed since");
+    out.find(&codes::ROLLED_BACK, Effect::Blocks, Some(address), message).fix(WAY_OUT).at(delta.item.wanted);
+    true
+}
+
+/// Takes out of the retirements what a rollback brought back, and tells it.
+pub(super) fn keep_what_came_back(undone: &Undone, retired: &mut Vec<Retired<'_>>, out: &mut Gathered) {
+    retired.retain(|r| {
+        let back = !r.superseded && !r.gone && undone.get(r.address) == Some(&None);
+        if back {
+            let message =
+                format!("{} would go again, and a rollback brought it back: it is not declared, as before", r.address);
+            out.find(&codes::ROLLED_BACK, Effect::Blocks, Some(r.address), message).fix(WAY_OUT);
+        }
+        !back
+    });
+}
+
+const WAY_OUT: &str = "change it, or revert the change that was undone; to have it back as it was: `checkfu history`, then `checkfu rollback APPLY`";
+
+/// What a plan knows when it says what is undone from now on.
+pub(super) struct Seen<'a> {
+    pub(super) desired: &'a Desired,
+    pub(super) live: &'a Live,
+    pub(super) options: &'a Options,
+    /// Of what is compared; empty: all is as wanted.
+    pub(super) deltas: &'a [Delta<'a>],
+    /// What gets no action.
+    pub(super) blocked: &'a BTreeSet<Address>,
+    pub(super) retired: &'a [Retired<'a>],
+}
+
+/// What is undone from now on, if that is not what the record says.
+pub(super) fn after(seen: &Seen<'_>) -> Option<Undone> {
+    let empty = Undone::new();
+    let before = seen.live.record.as_ref().map_or(&empty, |r| &r.undone);
+    let after = if seen.options.rollback {
+        seen.rolled_back(before)
+    } else if seen.options.destroy || !seen.options.scope.is_all() || before.is_empty() {
+        return None;
+    } else {
+        seen.still_wanted(before)
+    };
+    (after != *before).then_some(after)
+}
+
+impl Seen<'_> {
+    /// What was undone, as far as its source did not change since.
+    fn still_wanted(&self, before: &Undone) -> Undone {
+        let deltas: BTreeMap<&Address, &Delta<'_>> = self.deltas.iter().map(|d| (d.address(), d)).collect();
+        let is_live = |r: &LiveResource| r.summary.live_digest.is_some();
+        let stands = |address: &Address, entry: Option<&Digest>| match (self.desired.resources.get(address), entry) {
+            (Some(wanted), Some(entry)) => match deltas.get(address) {
+                Some(delta) => is_wanted(entry, delta),
+                None => *entry == wanted.digest(),
+            },
+            (None, None) => self.live.resources.get(address).is_some_and(is_live),
+            _ => false,
+        };
+        let rows = before.iter().filter(|(address, entry)| stands(address, entry.as_ref()));
+        rows.map(|(address, entry)| (address.clone(), *entry)).collect()
+    }
+
+    /// What this rollback undoes, and what an earlier one undid and this one does not bring back.
+    fn rolled_back(&self, before: &Undone) -> Undone {
+        let mut after = before.clone();
+        for delta in self.deltas {
+            let (address, wanted) = (delta.address(), Some(delta.item.digest));
+            let applied = delta.item.live.and_then(|l| l.summary.applied_digest);
+            if after.get(address) == Some(&wanted) {
+                after.remove(address);
+            }
+            if delta.acts() && !self.blocked.contains(address) && applied != wanted {
+                after.insert(address.clone(), applied);
+            }
+        }
+        for r in self.retired.iter().filter(|r| !r.superseded) {
+            after.insert(r.address.clone(), r.live.summary.applied_digest);
+        }
+        after
+    }
+}
+
+/// Tells what a rollback makes anew since what was there does not come back.
+pub(super) fn tell_new_ids(seen: &Seen<'_>, out: &mut Gathered) {
+    let made = seen.deltas.iter().filter(|d| seen.options.rollback && !seen.blocked.contains(d.address()));
+    for delta in made {
+        let State::New { since: Some(old), .. } = &delta.state else { continue };
+        let address = delta.address();
+        let message =
+            format!("{address} was retired since and is made anew with another id; what else {old} held stays there");
+        out.find(&codes::NEW_ID, Effect::Note, Some(address), message);
+    }
+}
+
+/// What is recorded stands in no file: a rollback points nowhere.
+pub(super) fn without_places(actions: &mut [Action], out: &mut Gathered) {
+    for action in actions {
+        action.about.at = None;
+        action.about.changes.iter_mut().for_each(|change| change.at = None);
+    }
+    out.findings.iter_mut().for_each(|finding| finding.at = None);
+    out.held.iter_mut().for_each(|held| held.at = None);
+}
