@@ -10,7 +10,7 @@ use crate::desired::{Desired, Wanted};
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveResource};
 use crate::model::config::{Adopt, Moved};
-use crate::model::kinds::{self, Applied, Default_, Target};
+use crate::model::kinds::{self, Applied, Change, Default_, Target};
 use crate::model::{Address, Kind, Owner};
 use crate::plan::given::Given;
 use crate::plan::scope::{Selected, host};
@@ -364,6 +364,14 @@ fn adopted(found: &LiveResource, wanted: &Wanted) -> LiveResource {
         let chosen = field.default == Default_::Server && wanted.spec.get(field.name).is_none();
         if (chosen || field.name == "contents") && spec.get(field.name).is_some() {
             item::set(Arc::make_mut(&mut spec), field.name, None, None);
+        }
+        // What only the authoring record knows comes into being with the claim.
+        if field.change == Change::Record
+            && let Some(value) = wanted.spec.get(field.name)
+        {
+            for form in [&mut spec, &mut body.live] {
+                item::set(Arc::make_mut(form), field.name, None, Some(value.clone()));
+            }
         }
     }
     body.applied = Applied { spec, unowned: wanted.unowned.clone() };

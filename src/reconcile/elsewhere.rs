@@ -84,8 +84,9 @@ fn as_mine(summary: &Summary, body: LoadedBody, refs: &Refs) -> LiveBody {
 
 /// A loaded body as canonical forms. Nearly always the two are one: then they are kept once.
 pub(super) fn live_body(kind: Kind, body: LoadedBody, refs: &Refs) -> LiveBody {
+    // Where nothing was applied, nothing tells what the server chose: all that is there counts.
+    let live = (kinds::def(kind).from_wire)(&body.body, refs, body.applied.as_ref().map(|a| &*a.spec));
     let applied = body.applied.unwrap_or_default();
-    let live = (kinds::def(kind).from_wire)(&body.body, refs, Some(&applied.spec));
     let live = if live == *applied.spec { Arc::clone(&applied.spec) } else { Arc::new(live) };
     LiveBody { live, applied, moved: body.moved, entries: body.entries, memories: body.memories }
 }

@@ -13,6 +13,8 @@ mod cli_loop;
 mod cli_output;
 mod cli_owners;
 mod cli_prompt;
+mod cli_pull;
+mod cli_pull_ant;
 mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;
