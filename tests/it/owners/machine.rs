@@ -384,7 +384,7 @@ mod applying {
                 *self.did.entry("refused").or_default() += 1;
                 return;
             }
-            let how = ApplyOptions::new("machine");
+            let how = ApplyOptions { admin: true, ..ApplyOptions::new("machine") };
             let mut plans = vec![plan];
             if crash {
                 let nth = 1 + self.dice.roll(4);
@@ -556,7 +556,12 @@ mod applying {
             let held: BTreeSet<_> = plan.held.iter().map(|h| (h.address.clone(), h.field.clone())).collect();
             // A field that is put back is no more held; a conflict always is.
             let missing: Vec<_> = want.iter().filter(|w| !held.contains(w) && !put_back.contains(&w.0)).collect();
-            let extra: Vec<_> = held.iter().filter(|h| !want.contains(h) && !coming.contains(&h.0)).collect();
+            // So is what would come and is in conflict.
+            let here = self.known.values().filter(|k| k.owner == Some(o) && k.offered.is_none());
+            let here: BTreeSet<_> = here.filter_map(|k| k.address.clone()).collect();
+            let is_extra =
+                |h: &&(Address, Option<String>)| !want.contains(h) && !coming.contains(&h.0) && here.contains(&h.0);
+            let extra: Vec<_> = held.iter().filter(is_extra).collect();
             assert!(missing.is_empty() && extra.is_empty(), "drift: missing {missing:?}, extra {extra:?}");
         }
     }
