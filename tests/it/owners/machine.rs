@@ -428,7 +428,10 @@ mod applying {
                         let known = self.known.get_mut(id).unwrap();
                         let had = known.owner.unwrap();
                         assert_eq!(*from, owner(had));
-                        if had == o {
+                        if had == o && known.offered.is_some() {
+                            // It is declared again, and nobody took it.
+                            assert_eq!(action.verb, Verb::TakeOver);
+                        } else if had == o {
                             assert_eq!(action.verb, Verb::Rename);
                             assert_eq!(self.files[o].moved.get(address), known.address.as_ref());
                         } else {
