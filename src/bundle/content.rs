@@ -14,7 +14,7 @@ use crate::bundle::project::{NoPlace, Place};
 use crate::bundle::rules::Scope;
 use crate::bundle::{Project, open};
 use crate::control::{BlobError, Blobs};
-use crate::model::Digest;
+use crate::model::{Digest, marker};
 
 /// No file of any bundle is larger on disk: the largest limit, doubled by line ends, and some air.
 const MAX_BLOB: u64 = 64 * 1024 * 1024;
@@ -95,7 +95,8 @@ impl Project {
     }
 
     /// Size and digest of a file of at most `limit` bytes on disk, from the stat cache where it may be
-    /// believed. With `utf8` it is also known whether it is text.
+    /// believed. With `utf8` it is also known whether it is text, and whether a conflict
+    /// in it waits for somebody to decide.
     pub(crate) fn content(
         &self,
         place: &Place,
@@ -111,12 +112,14 @@ impl Project {
         }
         let started = (self.clock)();
         let (facts, stat, blob_problem) = self.read(place, rule, limit, utf8)?;
+        let text = facts.bytes.as_ref().map(|b| std::str::from_utf8(b).ok());
         let known = Known {
             stat,
             rule: written,
             has_cr: facts.has_cr,
             lfs: facts.lfs,
-            utf8: facts.bytes.map(|b| std::str::from_utf8(&b).is_ok()),
+            utf8: text.map(|t| t.is_some()),
+            conflict: text.flatten().and_then(conflict_line),
             size: facts.size,
             sha256: facts.sha256,
         };
@@ -125,6 +128,12 @@ impl Project {
         }
         Ok(Content { known, blob_problem })
     }
+}
+
+/// The line, from 1, of the first mark of a conflict.
+fn conflict_line(text: &str) -> Option<u32> {
+    let before = &text[..marker::conflict(text)?.start];
+    u32::try_from(before.bytes().filter(|b| *b == b'\n').count() + 1).ok()
 }
 
 impl Blobs for Project {

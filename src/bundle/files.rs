@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::bundle::git::{Git, Tracked};
 use crate::bundle::walk::{self, Candidate, Walked};
 use crate::bundle::{BundleReport, BundleWant, Project, Purpose, limits, links, named, paths};
+use crate::diag::codes::manifest::CONFLICT_MARKER;
 use crate::diag::{Diagnostic, Diagnostics, Location, Severity, codes::bundle as codes};
 use crate::model::Digest;
 use crate::model::tree::{self, Entry, FileSet};
@@ -205,6 +206,10 @@ impl Project {
         }
         if utf8 && content.known.utf8 == Some(false) {
             return Err(fail(&codes::NOT_UTF8, format!("`{shown}` is not UTF-8 text")));
+        }
+        if let Some(line) = content.known.conflict.filter(|_| utf8) {
+            let message = format!("`{shown}` holds the mark of a conflict in line {line}");
+            return Err(Box::new(Diagnostic::new(&CONFLICT_MARKER, message).at(Location { line, ..at.clone() }, "")));
         }
         let warning = content.blob_problem.map(|why| {
             let message =

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::model::config::Allowance;
-use crate::model::{Address, Digest};
+use crate::model::{Address, Digest, Owner};
 
 /// GitOps for the agents a team runs.
 #[derive(Debug, Parser)]
@@ -81,6 +81,10 @@ pub enum Command {
     Destroy(Destroy),
     /// List live resources of this project, or show one
     Get(Get),
+    /// Write what is live as manifests and folders
+    Pull(Pull),
+    /// Write `adopt:` lines: live resources that this project is to own
+    Adopt(Adopt),
     /// List applies, newest first
     History(History),
     /// Show an apply with its receipt, or a plan file
@@ -191,6 +195,9 @@ pub struct Plan {
     /// Exit 2 when changes are pending, 3 when only live moved
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Write the `moved:` lines that are offered into checkfu.yaml, then plan
+    #[arg(long)]
+    pub write_moved: bool,
 }
 
 /// `apply`
@@ -403,6 +410,61 @@ pub struct Rollback {
     /// Do not ask
     #[arg(long, short = 'y')]
     pub yes: bool,
+}
+
+/// `pull`
+#[derive(Debug, Default, Args)]
+pub struct Pull {
+    /// Kinds, addresses with globs as in 'Agent/*', or live ids, with what they need [default: everything that this
+    /// project owns]
+    #[arg(value_name = "KIND[/NAME]|ID")]
+    pub what: Vec<String>,
+    /// What nobody owns, too: it gets names, and `adopt:` lines
+    #[arg(long)]
+    pub unowned: bool,
+    /// Of what nobody owns, only what has this label
+    #[arg(short = 'l', long = "label", value_name = "KEY=VALUE", value_parser = label, requires = "unowned")]
+    pub labels: Vec<(String, String)>,
+    /// Bring only what moved live into the files that declare it, value by value and line by line
+    #[arg(long, conflicts_with_all = ["unowned", "force", "version", "owner", "from"])]
+    pub drift: bool,
+    /// Replace files that differ, and remove those of a folder that are not live
+    #[arg(long)]
+    pub force: bool,
+    /// With one MemoryStore: its memories as of this version
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub version: Option<u64>,
+    /// Make a new project here, with this authoring owner
+    #[arg(long, value_name = "OWNER")]
+    pub owner: Option<String>,
+    /// Of a new project: its workspace, as a database or the URL of a server
+    #[arg(long, value_name = "FILE|URL", requires = "owner")]
+    pub workspace: Option<String>,
+    /// Read a project of the `ant` tool instead: its claude-lock.json
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["what", "unowned", "version", "workspace"])]
+    pub from: Option<PathBuf>,
+}
+
+/// `adopt`
+#[derive(Debug, Args)]
+pub struct Adopt {
+    /// Which resource gets which address
+    #[arg(value_name = "ADDRESS=ID", value_parser = adoption, required_unless_present = "all")]
+    pub which: Vec<(Address, String)>,
+    /// Everything that nobody owns and that has these labels
+    #[arg(long, requires = "labels", conflicts_with = "which")]
+    pub all: bool,
+    /// With --all: only what has this label
+    #[arg(short = 'l', long = "label", value_name = "KEY=VALUE", value_parser = label, requires = "all")]
+    pub labels: Vec<(String, String)>,
+    /// The owner that loses it
+    #[arg(long, value_name = "OWNER", conflicts_with = "all")]
+    pub take_over: Option<Owner>,
+}
+
+fn adoption(text: &str) -> Result<(Address, String), String> {
+    let (address, id) = text.split_once('=').filter(|(_, id)| !id.is_empty()).ok_or("write ADDRESS=ID")?;
+    Ok((address.parse().map_err(|e: crate::model::address::AddressError| e.to_string())?, id.to_owned()))
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

@@ -12,6 +12,7 @@ pub mod session;
 pub mod signals;
 pub mod target;
 pub mod view;
+pub mod writer;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -45,7 +45,7 @@ pub fn all() -> Vec<Row> {
     let kind = |kind: &Kind| row(kind.as_str(), format!("a manifest of kind {kind}"), Of::Kind(*kind));
     let manifest = row("Manifest", "a manifest of any kind".to_owned(), Of::Manifest);
     let document = |(name, about, schema): Document| row(name, about.to_owned(), Of::Document(schema));
-    let documents: [Document; 14] = [
+    let documents: [Document; 15] = [
         ("Config", "checkfu.yaml", || schema_for!(Config)),
         ("Plan", "plan --json, plan -o FILE", || schema_for!(Plan)),
         ("Receipt", "apply --json, destroy --json", || schema_for!(Receipt)),
@@ -58,6 +58,7 @@ pub fn all() -> Vec<Row> {
         ("Backup", "backup --json", || schema_for!(json::BackupDoc)),
         ("Restore", "restore --json", || schema_for!(json::RestoreDoc)),
         ("Files", "init --json, new --json", || schema_for!(json::FilesDoc)),
+        ("Pulled", "pull --json, adopt --json", || schema_for!(json::PulledDoc)),
         ("Checks", "doctor --json", || schema_for!(json::ChecksDoc)),
         ("Explain", "explain --json", || schema_for!(json::ExplainDoc)),
     ];

@@ -43,6 +43,7 @@ impl ConfigDocument {
 pub fn config(index: &LineIndex) -> (Option<ConfigDocument>, Diagnostics) {
     let mut found = Diagnostics::default();
     let Some(start) = text::check(index, &mut found) else { return (None, found) };
+    text::check_marks(index, start..index.text().len(), &mut found);
     let mut documents = yaml::documents(index, start..index.text().len());
     for doc in documents.by_ref() {
         let Some(root) = doc.root else {

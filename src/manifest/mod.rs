@@ -50,6 +50,9 @@ pub fn parse(form: Form, index: &LineIndex) -> Parsed {
         out.unread.push(Unread::of(form, index));
         return out;
     };
+    if matches!(form, Form::AgentMarkdown | Form::Skill) {
+        text::check_marks(index, start..index.text().len(), &mut out.found);
+    }
     let one = match form {
         Form::Yaml | Form::Config => {
             stream::read(index, start, form, &mut out);
@@ -63,6 +66,13 @@ pub fn parse(form: Form, index: &LineIndex) -> Parsed {
         None => out.unread.push(Unread::of(form, index)),
     }
     out
+}
+
+/// What a text that a manifest names may not hold: the marks of a conflict.
+pub fn conflict_marks(index: &LineIndex) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    text::check_marks(index, 0..index.text().len(), &mut found);
+    found
 }
 
 #[cfg(test)]

@@ -52,6 +52,9 @@ pub(super) fn read(index: &LineIndex, start: usize, form: Form, out: &mut Parsed
         if ours && !checked_text {
             checked_text = true;
             text::check_printable(index, doc.range.clone(), &mut out.found);
+            if form != Form::Config {
+                text::check_marks(index, start..index.text().len(), &mut out.found);
+            }
         }
         let Doc { root, range, diagnostics, .. } = doc;
         let Some(mut root) = root else {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::diag::codes::manifest as code;
 use crate::diag::{Diagnostic, Diagnostics, LineIndex};
 use crate::manifest::yaml;
+use crate::model::marker;
 
 /// A byte order mark in UTF-8.
 pub(crate) const BOM: char = '\u{feff}';
@@ -47,6 +48,15 @@ pub(super) fn check_printable(index: &LineIndex, range: Range<usize>, found: &mu
     let message = format!("the control character U+{:04X}", u32::from(c));
     found.push(Diagnostic::new(&code::CONTROL_CHARACTER, message).at(index.locate(at..at + c.len_utf8()), ""));
     false
+}
+
+/// Refuses the marks of a conflict in a part of a text: at the first one, the others belong to it.
+pub(super) fn check_marks(index: &LineIndex, range: Range<usize>, found: &mut Diagnostics) {
+    let text = index.text().get(range.clone()).unwrap_or_default();
+    let Some(at) = marker::conflict(text) else { return };
+    let message = format!("`{}` is the mark of a conflict", &text[at.clone()]);
+    let at = index.locate(range.start + at.start..range.start + at.end);
+    found.push(Diagnostic::new(&code::CONFLICT_MARKER, message).at(at, ""));
 }
 
 fn lone_cr(bytes: &[u8]) -> Option<usize> {

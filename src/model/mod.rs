@@ -4,6 +4,7 @@ pub mod address;
 pub mod config;
 pub mod digest;
 pub mod kinds;
+pub mod marker;
 pub mod names;
 pub mod op;
 pub mod tree;

@@ -235,6 +235,12 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     finish(&Whole { desired, options, desired_digest, covers_all }, actions, out)
 }
 
+/// The declared addresses that the scope names.
+pub fn in_scope(desired: &Desired, live: &Live, options: &Options) -> BTreeSet<Address> {
+    let scope = scope::select(&desired.resources, live, options, &mut Gathered::default());
+    desired.resources.keys().filter(|a| scope.holds(a)).cloned().collect()
+}
+
 /// The plan where one comparison of digests told that nothing differs: the owner's digest in the workspace is
 /// [`owner_digest`] of the desired state, so [`Live::resources`] was not read.
 pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {

@@ -42,6 +42,8 @@ pub struct Form<'a> {
     pub spec: &'a Value,
     /// Canonical fields that are not owned (`description`, `labels.team`): they are written with mode `seed`.
     pub unowned: &'a [String],
+    /// Does the uploaded tree hold symbolic links?
+    pub links: bool,
     /// Of an agent, its inline mounts with their canonical forms, written in its `memory` and `files`. A mount has no
     /// labels there.
     pub mounts: Vec<(&'a Address, &'a Value)>,
@@ -119,7 +121,7 @@ fn order(kind: Kind) -> Vec<&'static str> {
 }
 
 /// The fields of an authored spec.
-fn authored(form: &Form<'_>) -> BTreeMap<String, Value> {
+pub(super) fn authored(form: &Form<'_>) -> BTreeMap<String, Value> {
     let address = form.address;
     let mut spec: BTreeMap<String, Value> =
         form.spec.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
@@ -149,6 +151,9 @@ fn authored(form: &Form<'_>) -> BTreeMap<String, Value> {
             spec.remove("content");
             if let Some(source) = spec.get_mut("source").filter(|s| s["kind"] == "upload") {
                 source["path"] = json!(stem(address));
+                if form.links {
+                    source["symlinks"] = json!("keep");
+                }
             }
         }
         Kind::MemoryStore => {
@@ -197,8 +202,7 @@ fn short_skill(entry: &mut Value, published: &BTreeMap<String, Digest>) {
     }
 }
 
-/// The entries of `contents`: a folder for each prefix; of a store that has memories and says nothing of them, all
-/// of them, kept up with what others write.
+/// The entries of `contents`: a folder for each prefix.
 fn contents(address: &Address, spec: &Value) -> Vec<Value> {
     let entry = |at: &str, mode: &str| {
         let mut out = Map::new();
@@ -212,13 +216,10 @@ fn contents(address: &Address, spec: &Value) -> Vec<Value> {
     prefixes(spec).into_iter().map(|(at, mode)| entry(at, mode)).collect()
 }
 
-/// The prefixes of a canonical store with their modes. Memories of which nothing is said are taken as a whole.
+/// The prefixes of a canonical store with their modes.
 pub(super) fn prefixes(spec: &Value) -> Vec<(&str, &str)> {
     let modes = spec.get("modes").and_then(Value::as_array);
-    let said: Vec<(&str, &str)> =
-        modes.into_iter().flatten().filter_map(|m| Some((m.get("at")?.as_str()?, m.get("mode")?.as_str()?))).collect();
-    let some = spec.get("contents").and_then(Value::as_object).is_some_and(|c| !c.is_empty());
-    if said.is_empty() && modes.is_none() && some { vec![("/", "upkeep")] } else { said }
+    modes.into_iter().flatten().filter_map(|m| Some((m.get("at")?.as_str()?, m.get("mode")?.as_str()?))).collect()
 }
 
 /// `metadata.fields` for what is not owned; which memories are not is said by their mode.
@@ -258,7 +259,7 @@ fn markdown(form: &Form<'_>) -> String {
 }
 
 /// Blank lines in front and line ends behind are no part of a prose; a file is refused for NUL and lone CR.
-fn is_prose(text: &str) -> bool {
+pub(super) fn is_prose(text: &str) -> bool {
     let first = text.split('\n').next().unwrap_or_default();
     !first.trim().is_empty() && !text.ends_with('\n') && !text.contains(['\r', '\0'])
 }

@@ -10,8 +10,9 @@ use crate::diag::{LineIndex, Severity};
 use crate::manifest::{self, Form as Written};
 use crate::model::kinds::arbitrary::{authored, resolved};
 use crate::model::kinds::def;
+use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Kind};
-use crate::pull::{Form, document};
+use crate::pull::{Form, Resource, document, needed, units};
 
 fn skills() -> BTreeMap<String, Digest> {
     BTreeMap::from([("alpha".to_owned(), Digest::of(b"files"))])
@@ -19,7 +20,7 @@ fn skills() -> BTreeMap<String, Digest> {
 
 fn write(address: &Address, spec: &Value) -> Option<(String, String)> {
     let skills = skills();
-    let form = Form { address, spec, unowned: &[], mounts: Vec::new(), skills: &skills };
+    let form = Form { address, spec, unowned: &[], links: false, mounts: Vec::new(), skills: &skills };
     document(&form).map(|t| (t.path, t.text))
 }
 
@@ -106,6 +107,7 @@ fn an_agent_is_as_a_person_would_write_it() {
         address: &address,
         spec: &spec,
         unowned: &unowned,
+        links: false,
         mounts: vec![(&m, &memory), (&f, &files)],
         skills: &skills,
     };
@@ -134,4 +136,84 @@ fn names_of_devices_are_no_files() {
     let tree = path(Kind::FileTree, json!({ "name": "con", "source": { "kind": "upload" } }));
     assert_eq!(tree.0, "trees/trees-con.yaml");
     assert!(tree.1.contains("path: trees-con\n"), "{}", tree.1);
+}
+
+fn entry(path: &str) -> Entry {
+    Entry { path: path.to_owned(), executable: false, symlink: false, size: 1, sha256: Digest::of(b"x") }
+}
+
+fn resource(spec: Value, paths: &[&str]) -> Resource {
+    let entries = paths.iter().map(|p| entry(p)).collect();
+    Resource { spec: spec.into(), unowned: Vec::new(), entries, applied: None }
+}
+
+/// Codes of what is told of one resource.
+fn told(address: &str, spec: Value, paths: &[&str], allowed: &[&str]) -> Vec<String> {
+    let resources = BTreeMap::from([(address.parse().unwrap(), resource(spec, paths))]);
+    let allowed = allowed.iter().map(|p| (*p).to_owned()).collect();
+    let (_, found) = units(&resources, &BTreeMap::new(), &allowed);
+    found.0.iter().map(|d| format!("{}: {}", d.code.code, d.message)).collect()
+}
+
+#[test]
+fn live_paths_are_no_way_out_and_no_way_in() {
+    let tree = || json!({ "name": "docs", "source": { "kind": "upload" } });
+    for bad in ["../../x", "/etc/passwd", "a/../../b", "aux", "a\\b", ".git/hooks/post-checkout", ".GIT/config", "a\nb"]
+    {
+        let found = told("FileTree/docs", tree(), &["ok", bad], &[]);
+        assert!(found.len() == 1 && found[0].starts_with("pull.path: FileTree/docs"), "{bad:?}: {found:?}");
+    }
+    assert_eq!(told("FileTree/docs", tree(), &["README.md", "readme.md"], &[]).len(), 1);
+    assert_eq!(told("FileTree/docs", tree(), &["a", "a/b"], &[]).len(), 1);
+    assert!(told("Skill/nul", json!({ "name": "nul", "content": "sha256:" }), &["SKILL.md"], &[])[0].contains("`nul`"));
+    let store = |prefix: &str, memory: &str| {
+        let modes = json!([{ "at": prefix, "mode": "upkeep" }]);
+        json!({ "name": "s", "modes": modes, "contents": { memory: Digest::of(b"x") } })
+    };
+    assert!(told("MemoryStore/s", store("/", "/a/b.md"), &[], &[]).is_empty());
+    for (prefix, memory) in
+        [("/", "/../x"), ("/", "/a/./b"), ("/..", "/../x"), ("/.git", "/.git/config"), ("/con", "/con/x")]
+    {
+        let found = told("MemoryStore/s", store(prefix, memory), &[], &[]);
+        assert!(!found.is_empty() && found.iter().all(|f| f.starts_with("pull.path")), "{prefix} {memory}: {found:?}");
+    }
+}
+
+#[test]
+fn names_like_those_of_secrets_are_refused_as_validate_does() {
+    let tree = || json!({ "name": "docs", "source": { "kind": "upload" } });
+    let found = told("FileTree/docs", tree(), &["a/.env", "b/id_rsa", "c.md"], &[]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|f| f.starts_with("bundle.secret_name")), "{found:?}");
+    assert!(told("FileTree/docs", tree(), &["a/.env"], &["trees/docs/a/.env"]).is_empty());
+}
+
+#[test]
+fn a_unit_is_an_agent_with_its_mounts_or_a_folder_with_its_document() {
+    let agent = json!({ "name": "a", "model": "m" });
+    let mount = json!({ "agent": "a", "memory_store": "s", "mount_path": "/m" });
+    let observed = json!({
+        "name": "s", "modes": [{ "at": "/in", "mode": "enforce" }, { "at": "/out", "mode": "observe" }],
+        "contents": { "/in/x.md": Digest::of(b"x"), "/out/y.md": Digest::of(b"x"), "/z.md": Digest::of(b"x") },
+    });
+    let skill = json!({ "name": "k", "content": Digest::of(b"files") });
+    let resources: BTreeMap<Address, Resource> = [
+        ("Agent/a", resource(agent, &[])),
+        ("MemoryMount/a.s", resource(mount, &[])),
+        ("MemoryStore/s", resource(observed, &[])),
+        ("Skill/k", resource(skill, &["SKILL.md", "b/c"])),
+    ]
+    .map(|(a, r)| (a.parse().unwrap(), r))
+    .into();
+    let (units, found) = units(&resources, &skills(), &Default::default());
+    assert!(found.0.is_empty());
+    let paths = |u: &crate::pull::Unit| u.files.iter().map(|f| f.path.clone()).collect::<Vec<_>>();
+    assert_eq!(units[0].of.iter().map(ToString::to_string).collect::<Vec<_>>(), ["Agent/a", "MemoryMount/a.s"]);
+    assert_eq!(paths(&units[0]), ["agents/a.md"]);
+    assert_eq!(paths(&units[1]), ["memory/s.yaml", "memory/s/in/x.md"]);
+    assert_eq!(units[1].folders, ["memory/s/in"]);
+    assert_eq!(paths(&units[2]), ["skills/k/SKILL.md", "skills/k/b/c"]);
+    let only = BTreeMap::from([("Agent/a".parse().unwrap(), resource(json!({ "skills": [{ "skill": "k" }] }), &[]))]);
+    assert_eq!(needed(&only, &|_| false).iter().map(ToString::to_string).collect::<Vec<_>>(), ["Skill/k"]);
+    assert!(needed(&only, &|_| true).is_empty());
 }

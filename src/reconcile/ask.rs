@@ -1,6 +1,6 @@
 //! Questions to a workspace, in batches and pages. Reads only; each function is one kind of question.
 
-use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::apply::unexpected;
 use crate::control::{ControlError, ControlPlane};
@@ -59,11 +59,10 @@ impl<C: ControlPlane> Ask<'_, C> {
 
     /// What other owners have at these addresses, what is offered to this one there, and what has these ids.
     pub(crate) async fn find(&self, addresses: &[Address], ids: &[String]) -> Result<Vec<Summary>, ControlError> {
-        let by_address = addresses.chunks(Find::MOST).map(|addresses| self.found(addresses, &[]));
-        let by_id = ids.chunks(Find::MOST).map(|ids| self.found(&[], ids));
-        // Boxed: two kinds of futures in one list.
-        let questions: Vec<_> = by_address.map(|q| q.boxed_local()).chain(by_id.map(|q| q.boxed_local())).collect();
-        self.side_by_side(questions).await
+        let by_address = addresses.chunks(Find::MOST).map(|addresses| (addresses, &[][..]));
+        let by_id = ids.chunks(Find::MOST).map(|ids| (&[][..], ids));
+        let questions = by_address.chain(by_id).map(|(addresses, ids)| self.found(addresses, ids));
+        self.side_by_side(questions.collect()).await
     }
 
     /// Bodies of these ids, one answer a batch, each handed on as it comes: all at once they are many times the

@@ -46,8 +46,8 @@ pub(super) async fn elsewhere<C: ControlPlane>(
         s.offered.as_ref() == Some(ask.me) || (mine && s.offered.is_some()) || (!mine && named.contains(&s.id))
     };
     let coming: Vec<String> = found.iter().filter(comes).map(|s| s.id.clone()).collect();
-    let mut out = Elsewhere::default();
-    out.resources = found.into_iter().map(|s| (s.id.clone(), LiveResource { summary: s, body: None })).collect();
+    let resources = found.into_iter().map(|s| (s.id.clone(), LiveResource { summary: s, body: None })).collect();
+    let mut out = Elsewhere { resources, ..Elsewhere::default() };
     if coming.is_empty() {
         return Ok(out);
     }
@@ -60,7 +60,7 @@ pub(super) async fn elsewhere<C: ControlPlane>(
             }
         }
     });
-    let (_, who) = tokio::try_join!(bodies, ask.referrers(&coming))?;
+    let ((), who) = tokio::try_join!(bodies, ask.referrers(&coming))?;
     *referrers = who;
     Ok(out)
 }
@@ -84,8 +84,9 @@ fn as_mine(summary: &Summary, body: LoadedBody, refs: &Refs) -> LiveBody {
 
 /// A loaded body as canonical forms. Nearly always the two are one: then they are kept once.
 pub(super) fn live_body(kind: Kind, body: LoadedBody, refs: &Refs) -> LiveBody {
+    // Where nothing was applied, nothing tells what the server chose: all that is there counts.
+    let live = (kinds::def(kind).from_wire)(&body.body, refs, body.applied.as_ref().map(|a| &*a.spec));
     let applied = body.applied.unwrap_or_default();
-    let live = (kinds::def(kind).from_wire)(&body.body, refs, Some(&applied.spec));
     let live = if live == *applied.spec { Arc::clone(&applied.spec) } else { Arc::new(live) };
     LiveBody { live, applied, moved: body.moved, entries: body.entries, memories: body.memories }
 }

@@ -191,6 +191,7 @@ impl Reading<'_> {
             }
             match text {
                 Some(Ok(text)) => {
+                    found.extend(manifest::conflict_marks(&LineIndex::new(path.as_str(), text.clone())));
                     sources.insert(path.clone(), text.clone());
                     out.insert(path.clone(), text);
                 }
@@ -249,6 +250,9 @@ impl Reading<'_> {
 }
 
 mod documents;
+mod look;
+
+pub use look::{content_of, folder_files, store_prefixes};
 
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,13 @@ use serde_json::Value;
 
 use crate::apply::unexpected;
 use crate::control::{ControlError, ControlPlane};
-use crate::model::op::{ApplyInfo, ApplyList, Context, GetId, Request, Response, Summary};
-use crate::model::{Address, Kind, Owner};
+use crate::model::kinds::{self, Refs};
+use crate::model::op::{
+    ApplyInfo, ApplyList, BlobGet, Context, GetId, GetOf, ListOf, ListView, LoadedBody, OwnerState, Page, Request,
+    Response, Summary, VersionOf, Want,
+};
+use crate::model::tree::Entry;
+use crate::model::{Address, Digest, Kind, Owner};
 use crate::plan::{self, FieldChange};
 use crate::reconcile::ask::Ask;
 
@@ -87,6 +92,72 @@ pub async fn changes<C: ControlPlane>(
     Ok(out)
 }
 
+/// Most resources of a page of a list of any kind.
+const PAGE: u32 = 100;
+
+/// A live resource, whoever owns it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its live id.
+    pub id: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// Owner and address; `None` = unowned.
+    pub owner: Option<(Owner, Address)>,
+    /// Is it archived?
+    pub archived: bool,
+}
+
+impl Found {
+    fn of(kind: Kind, body: &Value) -> Option<Self> {
+        let authoring = body.get("authoring");
+        let text = |key: &str| authoring.and_then(|a| a.get(key)).and_then(Value::as_str);
+        let owner = text("owner").and_then(|o| o.parse().ok()).zip(text("address").and_then(|a| a.parse().ok()));
+        let archived = body.get("archived_at").is_some_and(|at| !at.is_null());
+        Some(Self { id: body.get("id")?.as_str()?.to_owned(), kind, owner, archived })
+    }
+}
+
+/// What nobody owns, of these kinds, with these labels; archived ones are not among it.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn unowned<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    kinds: &[Kind],
+    labels: &[(String, String)],
+) -> Result<Vec<Found>, ControlError> {
+    let mut out = Vec::new();
+    for kind in kinds {
+        let mut list = ListOf {
+            kind: *kind,
+            owner: None,
+            labels: labels.iter().cloned().collect(),
+            include_archived: false,
+            view: ListView::Summary,
+            created_from: None,
+            created_to: None,
+            source: None,
+            page: None,
+            limit: Some(PAGE),
+        };
+        loop {
+            let Response::Bodies(Page { data, next_page }) = control.call(context, Request::List(list.clone())).await?
+            else {
+                return Err(unexpected("list"));
+            };
+            out.extend(data.iter().filter_map(|body| Found::of(*kind, body)).filter(|f| f.owner.is_none()));
+            // A page that points at itself would never end.
+            if next_page.is_none() || next_page == list.page {
+                break;
+            }
+            list.page = next_page;
+        }
+    }
+    Ok(out)
+}
+
 /// The Apply of the same owner that began before this one.
 async fn before<C: ControlPlane>(
     control: &C,
@@ -110,4 +181,99 @@ async fn before<C: ControlPlane>(
         }
         question.page = page.next_page;
     }
+}
+
+/// The resource of a live id, whoever owns it. `None`: the id is of no kind.
+///
+/// # Errors
+/// Whatever the workspace answers; `resource.not_found` where there is none.
+pub async fn one<C: ControlPlane>(control: &C, context: &Context, id: &str) -> Result<Option<Found>, ControlError> {
+    let Some(def) = kinds::KINDS.iter().find(|def| id.starts_with(def.id_prefix)) else { return Ok(None) };
+    let request = Request::Get(GetOf { kind: def.kind, id: id.to_owned(), version: None });
+    match control.call(context, request).await? {
+        Response::Body(body) => Ok(Found::of(def.kind, &body)),
+        _ => Err(unexpected("get")),
+    }
+}
+
+/// Bodies of these ids with what the ids in them mean, as `owner` sees it.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn bodies<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    owner: &Owner,
+    ids: &[String],
+) -> Result<(Vec<LoadedBody>, Refs), ControlError> {
+    let (mut all, mut refs) = (Vec::new(), Refs { me: Some(owner.clone()), ..Refs::default() });
+    let ask = Ask { control, context, me: owner };
+    ask.bodies(ids, |loaded| {
+        all.extend(loaded.bodies);
+        refs.resources.extend(loaded.refs.resources);
+        refs.superseded.extend(loaded.refs.superseded);
+        refs.contents.extend(loaded.refs.contents);
+    })
+    .await?;
+    Ok((all, refs))
+}
+
+/// The files of the newest version of a skill or tree that has this content; none if there is no such version.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn entries_of<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    owner: &Owner,
+    (kind, id): (Kind, &str),
+    content: Digest,
+) -> Result<Option<Vec<Entry>>, ControlError> {
+    let ask = Ask { control, context, me: owner };
+    let want = Want { key: id.to_owned(), content: Some(content), number: None };
+    let Some(version) = ask.resolve(&[want]).await?.into_iter().find_map(|r| r.version) else { return Ok(None) };
+    let of = VersionOf { kind, id: id.to_owned(), version };
+    let request = if kind == Kind::FileTree { Request::Tree(of) } else { Request::Content(of) };
+    match control.call(context, request).await? {
+        Response::Entries(entries) => Ok(Some(entries)),
+        _ => Err(unexpected("versions.entries")),
+    }
+}
+
+/// The record of an owner.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn owner<C: ControlPlane>(control: &C, context: &Context, owner: &Owner) -> Result<OwnerState, ControlError> {
+    Ask { control, context, me: owner }.owner().await
+}
+
+/// Bytes that the workspace holds.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn bytes<C: ControlPlane>(control: &C, context: &Context, digest: Digest) -> Result<Vec<u8>, ControlError> {
+    match control.call(context, Request::BlobGet(BlobGet { digest })).await? {
+        Response::Bytes(bytes) => Ok(bytes),
+        _ => Err(unexpected("blobs.get")),
+    }
+}
+
+/// The memories of a store at one of its versions, by path.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn memories_at<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    store: &str,
+    version: u64,
+) -> Result<Vec<(String, Digest)>, ControlError> {
+    let at = VersionOf { kind: Kind::MemoryStore, id: store.to_owned(), version: version.to_string() };
+    let Response::Body(body) = control.call(context, Request::Version(at)).await? else {
+        return Err(unexpected("memory_stores.version"));
+    };
+    let entries = body.get("entries").and_then(Value::as_array);
+    let one = |e: &Value| Some((e.get("path")?.as_str()?.to_owned(), e.get("sha256")?.as_str()?.parse().ok()?));
+    Ok(entries.into_iter().flatten().filter_map(one).collect())
 }

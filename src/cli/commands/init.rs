@@ -52,7 +52,7 @@ fn owner(given: Option<&str>, dir: &Path) -> Result<Owner, Failure> {
 }
 
 /// `.gitignore` with the local workspace in it; nothing to write where a line of one says so already.
-fn ignore_file(dir: &Path) -> Result<Option<File>, Failure> {
+pub(super) fn ignore_file(dir: &Path) -> Result<Option<File>, Failure> {
     let path = dir.join(".gitignore");
     if path.symlink_metadata().is_ok_and(|m| !m.is_file()) {
         let message = format!("{} is no regular file", path.display());

@@ -8,6 +8,7 @@ use crate::cli::env::Environment;
 use crate::cli::failure::Ran;
 use crate::cli::view::Printer;
 
+pub mod adopt;
 pub mod apply;
 pub mod backup;
 pub mod completions;
@@ -20,6 +21,7 @@ pub mod init;
 pub mod new;
 pub mod next;
 pub mod plan;
+pub mod pull;
 pub mod restore;
 pub mod rollback;
 pub mod schema;
@@ -53,6 +55,8 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::Apply(args) => apply::run(run, args),
         Command::Destroy(args) => destroy::run(run, args),
         Command::Get(args) => get::run(run, &args),
+        Command::Pull(args) => pull::run(run, &args),
+        Command::Adopt(args) => adopt::run(run, &args),
         Command::History(args) => history::run(run, &args),
         Command::Show(args) => show::run(run, &args),
         Command::Rollback(args) => rollback::run(run, args),

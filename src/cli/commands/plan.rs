@@ -1,22 +1,37 @@
 //! `plan`: what apply would do. Reads only.
 
 use crate::cli::args::Plan as Args;
+use crate::cli::commands::pull::config_not_patched;
+use crate::cli::commands::pull::here::or_fail;
 use crate::cli::commands::{Run, next};
 use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
-use crate::cli::files::write_plan;
+use crate::cli::files::{CONFIG, write_plan};
 use crate::cli::session::{self, Wish, runtime};
-use crate::cli::view::{Format, human, markdown, unchanged};
+use crate::cli::view::patch::Changed;
+use crate::cli::view::{Format, human, markdown, patch, unchanged};
+use crate::cli::writer::{Over, Planned, Work};
+use crate::model::Digest;
 use crate::plan::{self, Plan};
+use crate::pull::patch::lists;
 use crate::reconcile::Desired;
 
 /// Plans, shows, and writes the plan file if one is asked for.
 pub fn run(run: &Run, args: Args) -> Ran {
-    let session = session::open(run)?;
+    let mut session = session::open(run)?;
     let control = session.place.open_existing(&run.printer)?;
     let out = args.what.out.clone();
     let wish = Wish { what: args.what, destroy: false };
-    let plan = runtime()?.block_on(session.plan(run, &wish, control.as_ref()))?;
+    let runtime = runtime()?;
+    let mut plan = runtime.block_on(session.plan(run, &wish, control.as_ref()))?;
+    if args.write_moved {
+        if write_moved(run, &session, &plan)? {
+            session = session::open(run)?;
+            plan = runtime.block_on(session.plan(run, &wish, control.as_ref()))?;
+        } else {
+            run.printer.talk("No rename is offered: checkfu.yaml is as it was");
+        }
+    }
     if let Some(path) = &out {
         save(run, &plan, path)?;
     }
@@ -28,6 +43,28 @@ pub fn run(run: &Run, args: Args) -> Ran {
     // The process ends here, and with it all of its memory: no need to free thousands of resources one by one.
     std::mem::forget((plan, session.loaded.desired));
     Ok(exit)
+}
+
+/// Writes the `moved:` lines that a plan offers. Says whether there are any.
+fn write_moved(run: &Run, session: &session::Session, plan: &Plan) -> Result<bool, Failure> {
+    if plan.notes.moved.is_empty() {
+        return Ok(false);
+    }
+    let before = session.loaded.project.read_text(CONFIG).map_err(Failure::from)?;
+    let after = lists::add(&before, &plan.notes.moved).map_err(|e| config_not_patched(&e))?;
+    let file = Planned {
+        path: CONFIG.to_owned(),
+        bytes: after.clone().into_bytes(),
+        executable: false,
+        link: false,
+        over: Over::If(Digest::of(before.as_bytes())),
+    };
+    let (work, found) = Work::look(&session.dir, vec![file]);
+    or_fail(found)?;
+    work.run(&session.dir)?;
+    let changed = Changed { path: CONFIG.to_owned(), before: Some(before.to_string()), after: Some(after) };
+    run.printer.talk(&patch::files(&[changed]));
+    Ok(true)
 }
 
 /// Writes a plan file, whole or not at all.

@@ -10,6 +10,7 @@ use crate::cli::view::diagnostics::fix;
 use crate::cli::view::words;
 use crate::control::embedded::{BackedUp, Restored};
 use crate::diag::{Diagnostic, Diagnostics, Label, Location};
+use crate::model::config::Adopt;
 use crate::model::op::{ApplyInfo, TokenInfo};
 use crate::model::{Address, Digest, Kind, Owner};
 use crate::plan::FieldChange;
@@ -231,6 +232,25 @@ pub struct FilesDoc {
     pub format: &'static str,
     /// The files that were written, as paths from the current directory.
     pub written: Vec<String>,
+}
+
+/// `checkfu.pulled/v1`: the answer of `pull` and `adopt`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PulledDoc {
+    /// `checkfu.pulled/v1`.
+    pub format: &'static str,
+    /// The project's authoring owner.
+    pub owner: Owner,
+    /// The files that were written, relative to the project folder.
+    pub written: Vec<String>,
+    /// The files that were removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
+    /// How many resources the files said already as they are live.
+    pub unchanged: usize,
+    /// The `adopt:` lines that were written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adopted: Vec<Adopt>,
 }
 
 /// `checkfu.checks/v1`: the answer of `doctor`.

@@ -14,6 +14,7 @@ pub mod lists;
 pub mod log;
 pub mod markdown;
 pub mod markup;
+pub mod patch;
 pub mod printer;
 pub mod progress;
 pub mod receipt;

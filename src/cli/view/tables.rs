@@ -143,6 +143,12 @@ pub fn files(written: &[String]) -> String {
     written.iter().map(|f| format!("{} {}\n", style::added("+"), line(f))).collect::<Vec<_>>().concat()
 }
 
+/// Files that were written and removed.
+pub fn pulled(written: &[String], removed: &[String]) -> String {
+    let gone = removed.iter().map(|f| format!("{} {}\n", style::removed("-"), line(f)));
+    files(written) + &gone.collect::<Vec<_>>().concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -61,9 +61,9 @@ codes! {
     REMOVED_DECLARED = "desired.removed_declared", Error, "declared and removed",
         "A resource cannot be meant to be and to go.",
         "Remove the document, or the line under `removed:`.";
-    REMOVED_FORM = "desired.removed_form", Error, "no address to remove",
-        "`removed:` takes an address such as `Agent/old`; its name may hold `*` and `?`.",
-        "Correct the address.";
+    REMOVED_FORM = "desired.removed_form", Error, "a wrong `removed:` line",
+        "`removed:` takes an address such as `Agent/old`, whose name may hold `*` and `?`; it goes, is kept and owned no more, or is left for one other owner.",
+        "Correct the line.";
     MOVED = "desired.moved", Error, "a move that leads nowhere",
         "`moved:` gives a resource a new address of the same kind, which a document declares, while none declares the old one.",
         "Correct the addresses, or remove the line.";

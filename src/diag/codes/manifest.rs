@@ -112,6 +112,9 @@ codes! {
     INSTRUCTIONS_TWICE = "manifest.instructions_twice", Error, "instructions twice",
         "In an agent's Markdown file the text below the front matter is its instructions.",
         "Keep the text or the key, not both; texts to put before it go under `preamble`.";
+    CONFLICT_MARKER = "manifest.conflict_marker", Error, "the mark of a conflict that nobody decided yet",
+        "Two sides changed the same lines, and both stand in the file between `<<<<<<<` and `>>>>>>>`: after `pull --drift` what the file says and what is live, with what was last applied between them.",
+        "Keep what is right and remove the marks. An example of a conflict belongs into a fenced block of code.";
     TWO_DOCUMENTS = "manifest.two_documents", Error, "front matter of more than one document",
         "A line `...` or a second `---` ends a YAML document; front matter is exactly one.",
         "Remove the line.";

@@ -44,6 +44,7 @@ pub mod http;
 pub mod kind;
 pub mod manifest;
 pub mod plan;
+pub mod pull;
 pub mod server;
 pub mod skill;
 
@@ -59,6 +60,7 @@ pub fn all() -> Vec<&'static Code> {
         kind::ALL,
         manifest::ALL,
         plan::ALL,
+        pull::ALL,
         server::ALL,
         skill::ALL,
     ]

@@ -71,6 +71,8 @@ pub struct Key {
     pub text: String,
     /// The bytes it was written in.
     pub span: Range<usize>,
+    /// Not written in this map: the bytes of the `<<` entry that brought it.
+    pub merged: Option<Range<usize>>,
 }
 
 /// Where a JSON pointer leads: the key, if the last step was into a map, and the value.

@@ -400,7 +400,7 @@ impl<'a> Tree<'a> {
             }
             first
         };
-        let Some(first) = first else { return Pending::Key(Key { text, span }) };
+        let Some(first) = first else { return Pending::Key(Key { text, span, merged: None }) };
         let d = Diagnostic::new(&code::DUPLICATE_KEY, format!("the key `{text}` is written twice"))
             .at(self.index.locate(span), "again here")
             .at(self.index.locate(first), "first here");
@@ -423,12 +423,13 @@ impl<'a> Tree<'a> {
             self.report(&code::MERGE_KEY, "`<<` takes a map or a list of maps", value.place());
             return;
         }
+        let merged = Some(key.span.start..key.span.end.max(value.place().end));
         let mut known: std::collections::HashSet<String> = entries.iter().map(|(k, _)| k.text.clone()).collect();
         for source in sources {
             for (k, v) in source.as_map().unwrap_or_default() {
                 if known.insert(k.text.clone()) {
                     let via = source.via.clone().or_else(|| value.via.clone()).or_else(|| v.via.clone());
-                    entries.push((k.clone(), Node { via, ..v.clone() }));
+                    entries.push((Key { merged: merged.clone(), ..k.clone() }, Node { via, ..v.clone() }));
                 }
             }
         }

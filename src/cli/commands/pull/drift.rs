@@ -1,0 +1,295 @@
+//! `pull --drift`: what moved live comes to the lines that declare it; everything else of the files stays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cli::args::{Pull, What};
+use crate::cli::commands::Run;
+use crate::cli::commands::pull::choose::failed;
+use crate::cli::commands::pull::drift::bundles::Bundles;
+use crate::cli::commands::pull::here::or_fail;
+use crate::cli::exit::Exit;
+use crate::cli::failure::{Failure, Ran};
+use crate::cli::files::CONFIG;
+use crate::cli::session::{self, Session, Wish, context, runtime};
+use crate::cli::target::Workspace;
+use crate::cli::view::diagnostics::{self, Options as Shown};
+use crate::cli::view::json::PulledDoc;
+use crate::cli::view::patch::Changed;
+use crate::cli::view::{Format, lists, patch as shown};
+use crate::cli::writer::{Over, Planned, Work};
+use crate::desired::Wanted;
+use crate::diag::codes::manifest::CONFLICT_MARKER;
+use crate::diag::codes::plan::SCOPE_EMPTY;
+use crate::diag::codes::pull as code;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::live::Live;
+use crate::model::config::{Accept, Removed, Take};
+use crate::model::op::Context;
+use crate::model::{Address, Digest};
+use crate::plan::{self, Held, Plan};
+use crate::pull::patch::lists as config_lists;
+use crate::pull::{Move, Texts, bring};
+use crate::reconcile::load::{LoadOptions, load};
+use crate::reconcile::{Depth, Desired, snapshot};
+
+mod bundles;
+
+/// Looks at everything, then writes all of it or nothing.
+pub(super) fn run(run: &Run, args: &Pull) -> Ran {
+    let session = session::open(run)?;
+    let control = session.place.open_to_read(&run.printer)?;
+    let context = context(run, &session.loaded.config);
+    let wish = Wish { what: What { only: args.what.clone(), ..What::default() }, destroy: false };
+    let desired = session.desired()?;
+    let options = session.options(run, &wish);
+    let brought = runtime()?.block_on(async {
+        let read = snapshot(Some(&control), desired, &context, Depth::Resources).await.map_err(|e| failed(&e))?;
+        let plan = plan::plan(desired, &read.live, &options);
+        no_such(&plan)?;
+        let scope = plan::in_scope(desired, &read.live, &options);
+        let drift = Drift { session: &session, control: &control, context: &context, desired, live: &read.live };
+        drift.bring(&plan, &scope).await
+    })?;
+    write(run, &session, brought)
+}
+
+/// An argument that names nothing ends it.
+fn no_such(plan: &Plan) -> Result<(), Failure> {
+    let Some(finding) = plan.findings.iter().find(|f| f.code == SCOPE_EMPTY.code) else { return Ok(()) };
+    let failure = Failure::new(&SCOPE_EMPTY, finding.message.clone());
+    Err(match &finding.fix {
+        Some(fix) => failure.fix(fix.clone()),
+        None => failure,
+    })
+}
+
+/// What is to be written.
+#[derive(Default)]
+struct Brought {
+    /// Texts as they were read, and as they are to be.
+    before: Texts,
+    after: Texts,
+    /// Other files.
+    planned: Vec<Planned>,
+    removed: Vec<String>,
+    /// Resources whose files say more than what is live, with the present live digest.
+    merged: BTreeMap<Address, Option<Digest>>,
+    /// Resources of which an `accept:` line took the content that is live.
+    taken: BTreeSet<Address>,
+    /// Resources that are gone live.
+    gone: Vec<Address>,
+    notes: Diagnostics,
+}
+
+impl Brought {
+    fn note(&mut self, message: String) {
+        self.notes.push(Diagnostic::new(&code::LEFT, message));
+    }
+}
+
+struct Drift<'a> {
+    session: &'a Session,
+    control: &'a Workspace,
+    context: &'a Context,
+    desired: &'a Desired,
+    live: &'a Live,
+}
+
+impl Drift<'_> {
+    async fn bring(&self, plan: &Plan, scope: &BTreeSet<Address>) -> Result<Brought, Failure> {
+        let mut out = Brought::default();
+        let mut found = Diagnostics::default();
+        let mut held: BTreeMap<&Address, Vec<&Held>> = BTreeMap::new();
+        plan.held.iter().for_each(|h| held.entry(&h.address).or_default().push(h));
+        for (address, fields) in held {
+            if fields.iter().any(|h| h.accepted.is_some() && h.field.as_deref() == Some("content")) {
+                out.taken.insert(address.clone());
+            }
+            let Some(wanted) = self.desired.resources.get(address) else { continue };
+            if fields.iter().any(|h| h.field.is_none()) {
+                out.gone.push(address.clone());
+            } else if let Some(d) = self.fields(wanted, &fields, &mut out)? {
+                found.push(d);
+            }
+        }
+        let mut bundles = Bundles { drift: self, out: &mut out, found: &mut found };
+        for wanted in scope.iter().filter_map(|a| self.desired.resources.get(a)) {
+            bundles.bring(wanted).await?;
+        }
+        or_fail(found)?;
+        self.accept(&mut out)?;
+        Ok(out)
+    }
+
+    /// Brings the fields of one resource. What is wrong with its file is given back, to be told with the others.
+    fn fields(&self, wanted: &Wanted, held: &[&Held], out: &mut Brought) -> Result<Option<Diagnostic>, Failure> {
+        let Some(body) = self.live.resources.get(&wanted.address).and_then(|r| r.body.as_ref()) else {
+            return Ok(None);
+        };
+        let at = |of: &serde_json::Value, field: &str| match field.split_once('.') {
+            Some((map, key)) => of.get(map)?.get(key).cloned(),
+            None => of.get(field).cloned(),
+        };
+        let moves: Vec<Move> = held
+            .iter()
+            .filter_map(|h| h.field.clone().map(|field| (h, field)))
+            .filter(|(_, field)| field != "content")
+            .map(|(h, field)| {
+                let file = at(&wanted.spec, &field);
+                // What an `accept:` line decided for live is no conflict any more.
+                let applied = if h.accepted.is_some() { file.clone() } else { h.applied.clone() };
+                Move { applied, file, live: h.live.clone(), field }
+            })
+            .collect();
+        if moves.is_empty() {
+            return Ok(None);
+        }
+        for file in wanted.instructions.iter().map(|p| &p.at.file).chain([&wanted.at.file]) {
+            self.open(file, out)?;
+        }
+        Ok(match bring(wanted, &body.live, &moves, &mut out.after) {
+            Ok(brought) => {
+                if brought.merged {
+                    self.merged(&wanted.address, out);
+                }
+                None
+            }
+            Err(why) => {
+                let fields: Vec<&str> = moves.iter().map(|m| m.field.as_str()).collect();
+                let message = format!("{}: {} cannot be brought: {why}", wanted.address, fields.join(", "));
+                Some(Diagnostic::new(&code::NOT_PATCHED, message).at(wanted.at.clone(), ""))
+            }
+        })
+    }
+
+    /// Both sides moved: what the file says now is a decision, which stands in review.
+    fn merged(&self, address: &Address, out: &mut Brought) {
+        let digest = self.live.resources.get(address).and_then(|r| r.summary.live_digest);
+        out.merged.insert(address.clone(), digest);
+    }
+
+    fn open(&self, file: &str, out: &mut Brought) -> Result<(), Failure> {
+        if !out.before.contains_key(file) {
+            let text = self.session.loaded.project.read_text(file).map_err(Failure::from)?.to_string();
+            out.before.insert(file.to_owned(), text.clone());
+            out.after.insert(file.to_owned(), text);
+        }
+        Ok(())
+    }
+
+    /// An `accept:` line for each resource whose files were joined with what is live.
+    fn accept(&self, out: &mut Brought) -> Result<(), Failure> {
+        let line = |(address, live): (&Address, &Option<Digest>)| {
+            let reason = "the file and what was live are joined in the file".to_owned();
+            Some(Accept { address: address.clone(), live: (*live)?, take: Take::File, reason })
+        };
+        let lines: Vec<Accept> = out.merged.iter().filter_map(line).collect();
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.open(CONFIG, out)?;
+        let text = out.after.get(CONFIG).cloned().unwrap_or_default();
+        let text = config_lists::add(&text, &lines).map_err(|e| super::config_not_patched(&e))?;
+        out.after.insert(CONFIG.to_owned(), text);
+        Ok(())
+    }
+}
+
+/// Writes, shows what changed, and tells what is left to a person.
+fn write(run: &Run, session: &Session, mut out: Brought) -> Ran {
+    let mut changed = Vec::new();
+    for (path, after) in std::mem::take(&mut out.after) {
+        let before = out.before.remove(&path);
+        if before.as_ref() == Some(&after) {
+            continue;
+        }
+        let over = before.as_ref().map_or(Over::Never, |b| Over::If(Digest::of(b.as_bytes())));
+        let executable = is_executable(&session.dir.join(&path));
+        let bytes = after.clone().into_bytes();
+        out.planned.push(Planned { path: path.clone(), bytes, executable, link: false, over });
+        changed.push(Changed { path, before, after: Some(after) });
+    }
+    for file in out.planned.iter().filter(|p| !changed.iter().any(|c| c.path == p.path)).collect::<Vec<_>>() {
+        let before = std::fs::read_to_string(session.dir.join(&file.path)).ok();
+        let after = Some(String::from_utf8_lossy(&file.bytes).into_owned());
+        changed.push(Changed { path: file.path.clone(), before, after });
+    }
+    let removed = out.removed.iter().map(|path| Changed {
+        path: path.clone(),
+        before: Some(String::new()),
+        after: None,
+    });
+    changed.extend(removed);
+    changed.sort_by(|a, b| a.path.cmp(&b.path));
+    let (mut work, found) = Work::look(&session.dir, out.planned);
+    or_fail(found)?;
+    work.remove(out.removed);
+    let (written, removed) = (work.written(), work.removed().to_vec());
+    work.run(&session.dir)?;
+    let marked = read_back(session);
+    match run.printer.format {
+        Format::Json => run.printer.json(&PulledDoc {
+            format: "checkfu.pulled/v1",
+            owner: session.loaded.config.authoring_owner.clone(),
+            written: written.clone(),
+            removed: removed.clone(),
+            unchanged: 0,
+            adopted: Vec::new(),
+        }),
+        Format::Human => run.printer.data(&shown::files(&changed)),
+        Format::Markdown => run.printer.raw(&lists::files(&written)),
+    }
+    out.notes.extend(marked);
+    let conflicts = out.notes.0.iter().any(|d| d.code.code == CONFLICT_MARKER.code);
+    if !out.notes.0.is_empty() {
+        out.notes.sort();
+        let shown = Shown { width: run.printer.width };
+        run.printer.talk(&diagnostics::report(&out.notes, &session.loaded.sources, shown));
+    }
+    tell_gone(run, &out.gone);
+    let said = match (written.is_empty() && removed.is_empty(), conflicts) {
+        (_, true) => "Decide what stands between the marks, then: `checkfu plan`",
+        (true, _) if out.gone.is_empty() => "Nothing moved live that the files do not say",
+        (true, _) => "No file was changed",
+        (false, _) => "Next: `checkfu plan`",
+    };
+    run.printer.talk(said);
+    Ok(if conflicts { Exit::Conflict } else { Exit::Ok })
+}
+
+/// What is gone live is taken out of Git by a person, or made anew.
+fn tell_gone(run: &Run, gone: &[Address]) {
+    if gone.is_empty() {
+        return;
+    }
+    let names: Vec<String> = gone.iter().map(ToString::to_string).collect();
+    let lines: Vec<Removed> =
+        gone.iter().map(|a| Removed { address: a.to_string(), to: None, keep: false }).collect();
+    let block = config_lists::block(&lines);
+    run.printer.talk(&format!(
+        "Gone live: {}. To take it out of Git, remove its files and add to checkfu.yaml:\n{block}To make it anew: \
+         `checkfu plan --revert ADDRESS`",
+        names.join(", ")
+    ));
+}
+
+/// What waits for a decision in the files, and what else is wrong with them now.
+fn read_back(session: &Session) -> Diagnostics {
+    let options = LoadOptions { profile: None, today: session::today() };
+    let found = match load(&session.dir, &options) {
+        Ok(loaded) => loaded.diagnostics,
+        Err(e) => e.diagnostics,
+    };
+    Diagnostics(found.0.into_iter().filter(|d| d.severity == crate::diag::Severity::Error).collect())
+}
+
+#[cfg(unix)]
+fn is_executable(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|m| m.permissions().mode() & 0o100 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &std::path::Path) -> bool {
+    false
+}
