@@ -84,6 +84,7 @@ fn other(name: &str) -> &'static str {
         "authoring.policy" => "Sets the policy of an owner.",
         "applies.begin" => "Begins an apply.",
         "applies.end" => "Ends an apply.",
+        "applies.state" => "Reads what an owner had applied once an apply had ended.",
         "applies.list" => "Lists applies, newest first.",
         "applies.get" => "One apply with its receipt.",
         "blobs.missing" => "Which of these digests the workspace does not hold.",
