@@ -91,6 +91,7 @@ fn other(name: &str) -> &'static str {
         "authoring.policy" => "Sets the policy of an owner.",
         "applies.begin" => "Begins an apply.",
         "applies.end" => "Ends an apply.",
+        "applies.state" => "Reads what an owner had applied once an apply had ended.",
         "applies.list" => "Lists applies, newest first.",
         "applies.get" => "One apply with its receipt.",
         "applies.state" => "What the owner of an apply had applied, by address, once that apply had ended.",
