@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::control::{Blobs, ControlError, ControlPlane};
 use crate::diag::{Code, codes};
-use crate::model::op::{Context, OwnerOf, OwnerState, Request, Response};
+use crate::model::op::{Context, OwnerOf, Request, Response};
 use crate::plan::Plan;
 use crate::receipt::Receipt;
 
@@ -28,6 +28,7 @@ pub(crate) mod fake;
 mod tests;
 
 pub use event::Event;
+pub use run::Walked;
 pub use schedule::ScheduleError;
 pub(crate) use send::unexpected;
 
@@ -38,6 +39,9 @@ pub struct ApplyOptions {
     pub parallelism: usize,
     /// Who acts, for the audit.
     pub actor: String,
+    /// May it take from another owner what that one did not offer? Default no. Over HTTP the token's scope says it
+    /// instead; who has the file of an embedded workspace may.
+    pub admin: bool,
     /// Names this run, in the idempotency key of beginning its Apply, so that a lost answer begins no second
     /// one; drawn anew for every run. `None`: then that one request is not sent again.
     pub run: Option<String>,
@@ -49,7 +53,7 @@ impl ApplyOptions {
     /// The defaults, with a stop signal that never comes.
     pub fn new(actor: impl Into<String>) -> Self {
         let (_, stop) = watch::channel(false);
-        Self { parallelism: 10, actor: actor.into(), run: None, stop }
+        Self { parallelism: 10, actor: actor.into(), admin: false, run: None, stop }
     }
 }
 
@@ -125,47 +129,54 @@ impl ApplyError {
     }
 }
 
-/// Applies a plan. A plan without actions sends no write at all, but only the
+/// Carries out the actions of a plan. A plan without actions sends no write at all, but only the
 /// workspace that it was made for says that there is nothing to do. Everything that can be known before the first
 /// write is checked before it: that the plan may be applied and is sound, that this is the workspace that it
 /// was made for, that what it refers to is what it says, that every file body is still there.
 ///
 /// # Errors
-/// [`ApplyError`], with nothing written unless it is [`ApplyError::NotEnded`]. Once the Apply has begun, what
-/// goes wrong with an action is in its line of the receipt.
-pub async fn apply<C: ControlPlane, B: Blobs>(
-    plan: &Plan,
-    control: &C,
-    blobs: &B,
-    options: &ApplyOptions,
-    events: &(dyn Fn(Event) + Send + Sync),
-) -> Result<Receipt, ApplyError> {
+/// [`ApplyError`], with nothing written. Once the Apply has begun, what goes wrong with an action is in its line of
+/// the receipt.
+pub async fn walk<'a, C: ControlPlane, B: Blobs>(
+    plan: &'a Plan,
+    control: &'a C,
+    blobs: &'a B,
+    options: &'a ApplyOptions,
+    events: &'a (dyn Fn(Event) + Send + Sync),
+) -> Result<Walked<'a, C>, ApplyError> {
     check(plan)?;
     let schedule =
         schedule::Schedule::new(&plan.actions).map_err(|e| ApplyError::Unsound { problems: vec![e.to_string()] })?;
     let sender = send::Sender { control, events };
-    let mut context = Context { actor: options.actor.clone(), owner: Some(plan.owner.clone()), ..Context::default() };
-    let owner = guard(plan, &sender, &context).await?;
+    let mut context = Context {
+        actor: options.actor.clone(),
+        owner: Some(plan.owner.clone()),
+        admin: options.admin,
+        ..Context::default()
+    };
+    let epoch = guard(plan, &sender, &context).await?;
     if plan.actions.is_empty() {
-        return Ok(line::nothing(plan));
+        return Ok(Walked::nothing(line::nothing(plan)));
     }
     // One that is restored while this goes on is another one. Of a new workspace no plan knows the epoch.
     context.epoch.clone_from(&plan.origin.epoch);
-    ids::check(plan, &sender, &context).await?;
-    let lacks = content::missing(&sender, &context, plan)
-        .await
-        .map_err(|source| ApplyError::Control { doing: "ask which files the workspace holds", source })?;
+    let lacks = async {
+        content::missing(&sender, &context, plan)
+            .await
+            .map_err(|source| ApplyError::Control { doing: "ask which files the workspace holds", source })
+    };
+    let ((), lacks) = tokio::try_join!(ids::check(plan, &sender, &context), lacks)?;
     let uploads = match content::verify(lacks, blobs, &options.stop) {
-        None => return Ok(line::interrupted_before(plan)),
+        None => return Ok(Walked::nothing(line::interrupted_before(plan))),
         Some(Err(problems)) => return Err(ApplyError::ContentMissing { problems: content::sentences(problems) }),
         Some(Ok(uploads)) => uploads,
     };
     let (bodies, bytes) = uploads.totals();
     events(Event::Checked { bodies, bytes });
     if *options.stop.borrow() {
-        return Ok(line::interrupted_before(plan));
+        return Ok(Walked::nothing(line::interrupted_before(plan)));
     }
-    run::run(run::Job { plan, owner: &owner, sender, blobs, uploads, context, options }, schedule).await
+    run::run(run::Job { plan, epoch, sender, blobs, uploads, context, options }, schedule).await
 }
 
 /// What the plan itself says about being applied.
@@ -182,12 +193,12 @@ fn check(plan: &Plan) -> Result<(), ApplyError> {
 
 /// Is this the workspace that the plan was made for? A plan for a workspace that is new holds where this owner
 /// has nothing yet: no record and no resource; or where all that the owner has comes from this very plan, begun
-/// before and broken off.
+/// before and broken off. Answers its epoch.
 async fn guard<C: ControlPlane>(
     plan: &Plan,
     sender: &send::Sender<'_, C>,
     context: &Context,
-) -> Result<OwnerState, ApplyError> {
+) -> Result<String, ApplyError> {
     let lost = |source| ApplyError::Control { doing: "read the owner's record", source };
     let request = Request::Owner(OwnerOf { owner: plan.owner.clone() });
     let Response::Owner(owner) = sender.send(context, request).await.map_err(lost)? else {
@@ -212,5 +223,5 @@ async fn guard<C: ControlPlane>(
             }
         }
     }
-    Ok(*owner)
+    Ok(owner.epoch)
 }

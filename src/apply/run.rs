@@ -1,4 +1,4 @@
-//! One apply while it runs: begin, the walk over the graph, end.
+//! One apply while it runs: begin, the walk over the graph; and its end.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,15 @@ use crate::apply::step::{KeyScope, Known, Prepared, prepare};
 use crate::apply::{ApplyError, ApplyOptions, Event};
 use crate::control::{Blobs, ControlError, ControlPlane};
 use crate::model::Digest;
-use crate::model::op::{ApplyBegin, ApplyEnd, ApplyList, Began, Context, OwnerState, ReceiptLine, Request, Response};
+use crate::model::op::{ApplyBegin, ApplyEnd, ApplyList, Began, Context, ReceiptLine, Request, Response};
 use crate::plan::{Action, Plan};
 use crate::receipt::Receipt;
 
 /// All that an apply needs.
 pub(crate) struct Job<'a, C, B> {
     pub(crate) plan: &'a Plan,
-    pub(crate) owner: &'a OwnerState,
+    /// Of the workspace.
+    pub(crate) epoch: String,
     pub(crate) sender: Sender<'a, C>,
     pub(crate) blobs: &'a B,
     pub(crate) uploads: Uploads,
@@ -29,11 +30,61 @@ pub(crate) struct Job<'a, C, B> {
     pub(crate) options: &'a ApplyOptions,
 }
 
-/// Begins the Apply, walks, ends it.
+/// An apply whose actions are over. Its Apply is open until [`Walked::end`]; no resource is written by that, so
+/// the workspace can be read back at the same time.
+#[must_use = "the Apply is open"]
+pub struct Walked<'a, C> {
+    receipt: Receipt,
+    open: Option<Open<'a, C>>,
+}
+
+/// An Apply that has begun.
+struct Open<'a, C> {
+    id: String,
+    sender: Sender<'a, C>,
+    context: Context,
+}
+
+impl<C: ControlPlane> Walked<'_, C> {
+    /// Of an apply that began nothing.
+    pub(crate) fn nothing(receipt: Receipt) -> Self {
+        Self { receipt, open: None }
+    }
+
+    /// What happened; complete.
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+
+    /// Ends the Apply, if one was begun.
+    ///
+    /// # Errors
+    /// [`ApplyError::NotEnded`].
+    pub async fn end(self) -> Result<Receipt, ApplyError> {
+        let Self { receipt, open } = self;
+        let Some(open) = open else { return Ok(receipt) };
+        match open.end(&receipt).await {
+            Ok(()) => Ok(receipt),
+            Err(source) => Err(ApplyError::NotEnded { receipt: Box::new(receipt), source }),
+        }
+    }
+}
+
+impl<C: ControlPlane> Open<'_, C> {
+    async fn end(self, receipt: &Receipt) -> Result<(), ControlError> {
+        let Self { id, sender, context } = self;
+        let lines = receipt.lines.iter().filter(|l| l.outcome != DONE).cloned().collect();
+        let context = Context { key: Some(format!("{id}:end")), ..context };
+        let request = Request::ApplyEnd(ApplyEnd { id, outcome: line::word(receipt.outcome).to_owned(), lines });
+        sender.send(&context, request).await.map(|_| ())
+    }
+}
+
+/// Begins the Apply and walks.
 pub(crate) async fn run<C: ControlPlane, B: Blobs>(
     mut job: Job<'_, C, B>,
     schedule: Schedule,
-) -> Result<Receipt, ApplyError> {
+) -> Result<Walked<'_, C>, ApplyError> {
     let began = job.begin().await.map_err(|source| ApplyError::Control { doing: "begin the Apply", source })?;
     let total = job.plan.actions.len();
     (job.sender.events)(Event::Began { apply: began.id.clone(), total, other: began.other.clone() });
@@ -41,10 +92,7 @@ pub(crate) async fn run<C: ControlPlane, B: Blobs>(
     let (lines, stopped) = Walk::new(&job, schedule).walk().await;
     let mut receipt = line::receipt(job.plan, Some(began.id.clone()), lines, stopped);
     receipt.other_apply = began.other;
-    match job.end(began.id, &receipt).await {
-        Ok(()) => Ok(receipt),
-        Err(source) => Err(ApplyError::NotEnded { receipt: Box::new(receipt), source }),
-    }
+    Ok(Walked { receipt, open: Some(Open { id: began.id, sender: job.sender, context: job.context }) })
 }
 
 /// The most Applies that are answered at once.
@@ -79,20 +127,13 @@ impl<C: ControlPlane, B: Blobs> Job<'_, C, B> {
             },
         });
         let key = self.options.run.as_ref().map(|run| {
-            Digest::of_json(&("applies.begin", &self.owner.epoch, &self.plan.owner, self.plan.digest, run)).to_string()
+            Digest::of_json(&("applies.begin", &self.epoch, &self.plan.owner, self.plan.digest, run)).to_string()
         });
         let context = Context { key, ..self.context.clone() };
         match self.sender.send(&context, request).await? {
             Response::Began(began) => Ok(began),
             _ => Err(unexpected("applies.begin")),
         }
-    }
-
-    async fn end(&self, id: String, receipt: &Receipt) -> Result<(), ControlError> {
-        let lines = receipt.lines.iter().filter(|l| l.outcome != DONE).cloned().collect();
-        let context = Context { key: Some(format!("{id}:end")), ..self.context.clone() };
-        let request = Request::ApplyEnd(ApplyEnd { id, outcome: line::word(receipt.outcome).to_owned(), lines });
-        self.sender.send(&context, request).await.map(|_| ())
     }
 
     /// Uploads what the action needs, then sends it.
@@ -187,7 +228,7 @@ impl<'a, C: ControlPlane, B: Blobs> Walk<'a, C, B> {
 
     /// Makes the request of an action; without one it has failed.
     fn start(&mut self, index: usize) -> Option<Prepared> {
-        let scope = KeyScope { epoch: &self.job.owner.epoch, owner: &self.job.plan.owner };
+        let scope = KeyScope { epoch: &self.job.epoch, owner: &self.job.plan.owner };
         match prepare(self.action(index), &self.known, &scope) {
             Ok(prepared) => {
                 self.in_flight.insert(index);

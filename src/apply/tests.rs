@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::apply::fake::{Fake, Files, Say, invalid, owned_by, stale, unavailable};
-use crate::apply::{ApplyError, ApplyOptions, Event, apply};
+use crate::apply::{ApplyError, ApplyOptions, Event, walk};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes;
 use crate::model::config::Policy;
@@ -130,6 +130,16 @@ fn write_store(name: &str, puts: &[(&str, &str, &str)], precondition: Preconditi
 
 fn options() -> ApplyOptions {
     ApplyOptions { run: Some("run-1".into()), ..ApplyOptions::new("tester") }
+}
+
+async fn apply<B: crate::control::Blobs>(
+    plan: &Plan,
+    fake: &Fake,
+    files: &B,
+    options: &ApplyOptions,
+    events: &(dyn Fn(Event) + Send + Sync),
+) -> Result<Receipt, ApplyError> {
+    walk(plan, fake, files, options, events).await?.end().await
 }
 
 async fn go(plan: &Plan, fake: &Fake, files: &Files) -> Result<Receipt, ApplyError> {

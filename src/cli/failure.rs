@@ -70,6 +70,18 @@ impl Failure {
         if code.code == error.code { failure } else { failure.hint(format!("the workspace said {}", error.code)) }
     }
 
+    /// What went wrong with a workspace file that an option or argument of the command names: in general a target
+    /// does.
+    #[must_use]
+    pub fn of_file(self, named_by: &str) -> Self {
+        use codes::control::{STORE_CANNOT_OPEN, STORE_NOT_A_DATABASE};
+        let about_a_path = |d: &Diagnostic| [STORE_CANNOT_OPEN.code, STORE_NOT_A_DATABASE.code].contains(&d.code.code);
+        if self.diagnostics.0.last().is_some_and(about_a_path) {
+            return self.fix(format!("give another file as `{named_by}`, or move this one away"));
+        }
+        self
+    }
+
     /// What went wrong between a plan and its receipt.
     pub fn reconcile(error: &ReconcileError) -> Self {
         let cause = error.source().and_then(|s| s.downcast_ref::<ControlError>());

@@ -59,6 +59,17 @@ pub enum Workspace {
     Remote(Remote),
 }
 
+impl Workspace {
+    /// What is kept between planning and applying: the connections to a server. A database is let go of, so that
+    /// nobody waits for a person who is asked.
+    pub fn connections(self) -> Option<Remote> {
+        match self {
+            Self::Remote(remote) => Some(remote),
+            Self::Embedded(_) | Self::New(_) => None,
+        }
+    }
+}
+
 impl ControlPlane for Workspace {
     async fn call(&self, context: &Context, request: Request) -> Result<Response, ControlError> {
         match self {
@@ -92,16 +103,24 @@ impl Place {
     pub fn open_existing(&self, printer: &Arc<Printer>) -> Result<Option<Workspace>, Failure> {
         match &self.at {
             At::File(path) => Ok(existing(path, printer)?.map(Workspace::Embedded)),
-            At::Server(server) => self.remote(server, printer, None).map(Workspace::Remote).map(Some),
+            At::Server(server) => self.remote(server, printer).map(Workspace::Remote).map(Some),
         }
     }
 
-    /// Opens the workspace; where there is no database, the first write makes one. Once `stop` is true, nothing
-    /// is sent to a server again.
-    pub fn open(&self, printer: &Arc<Printer>, stop: watch::Receiver<bool>) -> Result<Workspace, Failure> {
+    /// Opens the workspace to write; where there is no database, the first write makes one. A server is asked over
+    /// the connections that planning had; once `stop` is true, nothing is sent to it again.
+    pub fn open(
+        &self,
+        planned: Option<Remote>,
+        printer: &Arc<Printer>,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Workspace, Failure> {
         match &self.at {
             At::File(path) => OnFirstWrite::open(path, options(printer)).map(Workspace::New).map_err(|e| opening(&e)),
-            At::Server(server) => self.remote(server, printer, Some(stop)).map(Workspace::Remote),
+            At::Server(server) => {
+                let remote = planned.map_or_else(|| self.remote(server, printer), Ok)?;
+                Ok(Workspace::Remote(remote.until(stop)))
+            }
         }
     }
 
@@ -120,12 +139,7 @@ impl Place {
         })
     }
 
-    fn remote(
-        &self,
-        server: &Server,
-        printer: &Arc<Printer>,
-        stop: Option<watch::Receiver<bool>>,
-    ) -> Result<Remote, Failure> {
+    fn remote(&self, server: &Server, printer: &Arc<Printer>) -> Result<Remote, Failure> {
         let token = Environment::secret(&server.token).ok_or_else(|| {
             let message = format!("target {} needs a token, and {} is not set", self.name, server.token);
             Failure::new(&codes::http::REMOTE_TOKEN, message)
@@ -138,7 +152,7 @@ impl Place {
             printer.talk(&format!("{} is tried again in {} ms: {error}", again.operation, again.after.as_millis()));
         };
         let options = RemoteOptions::new(&self.written, Secret::new(token));
-        Remote::new(RemoteOptions { ca, insecure: server.insecure, stop, on_retry: Arc::new(told), ..options })
+        Remote::new(RemoteOptions { ca, insecure: server.insecure, on_retry: Arc::new(told), ..options })
             .map_err(|e| Failure::control(&format!("use target {}", self.name), &e))
     }
 }

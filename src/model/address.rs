@@ -6,6 +6,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::Digest;
+
 /// The kinds of resources, in the order in which they are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Kind {
@@ -180,7 +182,7 @@ macro_rules! serde_as_text {
 }
 serde_as_text!(Address);
 serde_as_text!(Owner);
-serde_as_text!(crate::model::Digest);
+serde_as_text!(Digest);
 
 #[cfg(test)]
 mod tests {

@@ -55,10 +55,10 @@ pub struct Plan {
     pub applyable: bool,
     /// Does it cover all of the desired state (no scope, no conflict, nothing blocked)?
     pub complete: bool,
-    /// [`crate::plan::digest`] of it.
+    /// Over format, owner, workspace, allowances, and the actions sorted by address.
     pub digest: Digest,
-    /// Only in a file: the digest of everything else in it, also of what no approval depends on. [`crate::plan::write`]
-    /// sets it, and [`crate::plan::read`] takes it off.
+    /// Only in a file: the digest of everything else in it, also of what no approval depends on. It is
+    /// set when the file is written, and taken off when it is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<Digest>,
 }

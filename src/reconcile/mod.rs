@@ -4,6 +4,7 @@ mod ask;
 mod elsewhere;
 pub mod load;
 pub mod read;
+mod recorded;
 mod settle;
 mod snapshot;
 mod source;
@@ -13,6 +14,7 @@ mod tests;
 
 pub use crate::apply::{ApplyError, ApplyOptions, Event};
 pub use crate::desired::Desired;
+pub use recorded::recorded;
 pub use snapshot::{Depth, Snapshot, snapshot};
 pub use source::source_relation;
 
@@ -149,12 +151,15 @@ pub async fn apply<C: ControlPlane, B: Blobs>(
     if !problems.is_empty() {
         return Err(ReconcileError::Apply(ApplyError::Unsound { problems }));
     }
-    let mut receipt = apply::apply(plan, control, blobs, how, events).await.map_err(ReconcileError::Apply)?;
-    if matches!(receipt.outcome, Outcome::Nothing | Outcome::Interrupted) {
-        return Ok(receipt);
+    let walked = apply::walk(plan, control, blobs, how, events).await.map_err(ReconcileError::Apply)?;
+    if matches!(walked.receipt().outcome, Outcome::Nothing | Outcome::Interrupted) {
+        return walked.end().await.map_err(ReconcileError::Apply);
     }
     let context = Context { actor: how.actor.clone(), owner: Some(plan.owner.clone()), ..Context::default() };
-    match read_and_plan(desired, Some(control), &context, options, None).await {
+    // The end of an Apply writes no resource: what is read beside it is what is read after it.
+    let (ended, again) = tokio::join!(walked.end(), read_and_plan(desired, Some(control), &context, options, None));
+    let mut receipt = ended.map_err(ReconcileError::Apply)?;
+    match again {
         Ok((again, snapshot)) => {
             receipt.not_settled = settle::left(plan, &receipt, desired, &snapshot.live, &again);
             Ok(receipt)

@@ -44,6 +44,7 @@ pub async fn snapshot<C: ControlPlane>(
     let Some(control) = control else { return Ok(Snapshot::default()) };
     let ask = Ask { control, context, me: &desired.owner };
     let mut owner = ask.owner().await?;
+    let owns_some = owner.count > 0;
     // What is seeded, and what an `adopt:` line says, is in no digest.
     let beside = !desired.adopt.is_empty() || desired.resources.values().any(Wanted::has_seeds);
     let equal = depth == Depth::UntilEqual && !beside && owner.digest == plan::owner_digest(desired);
@@ -54,13 +55,19 @@ pub async fn snapshot<C: ControlPlane>(
     if equal && live.resolved.values().all(still_there) {
         return Ok(Snapshot { live, same: true });
     }
-    read(&ask, desired, &mut live).await?;
+    let summaries = if owns_some { ask.summaries(None).await? } else { Vec::new() };
+    read(&ask, desired, summaries, &mut live).await?;
     Ok(Snapshot { live, same: false })
 }
 
-async fn read<C: ControlPlane>(ask: &Ask<'_, C>, desired: &Desired, live: &mut Live) -> Result<(), ControlError> {
+async fn read<C: ControlPlane>(
+    ask: &Ask<'_, C>,
+    desired: &Desired,
+    summaries: Vec<Summary>,
+    live: &mut Live,
+) -> Result<(), ControlError> {
     let mut resources = Vec::new();
-    for summary in ask.summaries(None).await? {
+    for summary in summaries {
         let resource = LiveResource { summary, body: None };
         match &resource.summary.address {
             Some(address) if !resource.summary.superseded => resources.push((address.clone(), resource)),

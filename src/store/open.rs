@@ -172,6 +172,10 @@ impl Database {
         self.configure(&conn)?;
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.pragma_update(None, "cache_size", -32_768)?;
+        // What a savepoint would restore stays in memory: else each commit makes a file for it.
+        conn.pragma_update(None, "temp_store", "MEMORY")?;
+        // Pages of the log before it is folded into the file, 16 MB: what many writes touch is then written there once.
+        conn.pragma_update(None, "wal_autocheckpoint", 4_096)?;
         // What is deleted for good (a redacted memory, a deleted file) is overwritten in the file.
         conn.pragma_update(None, "secure_delete", true)?;
         if conn.is_readonly("main")? {

@@ -104,8 +104,17 @@ fn what_is_no_backup_is_refused_and_nothing_is_touched() {
     assert!(s.run(&["restore", "--db", "w.db", "w.db", "--force"]).code(1).err.contains("same file"));
     // Nor is a file replaced that is no workspace; a workspace that is damaged is.
     s.write("notes.txt", "dear diary");
-    assert!(s.run(&["restore", "--db", "notes.txt", "b.db", "--force"]).code(1).err.contains("store.not_a_database"));
-    assert!(s.run(&["backup", "--db", "w.db", "notes.txt", "--force"]).code(1).err.contains("store.not_a_database"));
+    // What is to be done is told of the option or argument that names the file.
+    for (args, named_by) in [
+        (["restore", "--db", "notes.txt", "b.db", "--force"], "`--db`"),
+        (["restore", "--db", "w.db", "notes.txt", "--force"], "`FROM`"),
+        (["backup", "--db", "w.db", "notes.txt", "--force"], "`OUT`"),
+        (["backup", "--db", "notes.txt", "c.db", "--force"], "`--db`"),
+    ] {
+        let told = s.run(&args).code(1).err;
+        assert!(told.contains("store.not_a_database") && told.contains(named_by), "{args:?}: {told}");
+        assert!(!told.contains("targets.NAME"), "{told}");
+    }
     assert_eq!(s.read("notes.txt"), "dear diary");
     std::fs::write(s.path("w.db"), &torn).unwrap();
     s.run(&["restore", "--db", "w.db", "b.db", "--force"]).code(0);

@@ -60,6 +60,12 @@ fn what_cannot_be_is_told() {
     let pattern = run(&["create", "x", "--db", "w.db", "--scope", "read", "--owner", "acme*"]).code(1);
     assert!(pattern.err.contains("validation.invalid"), "{pattern:?}");
     assert!(run(&["revoke", "x", "--db", "w.db"]).code(1).err.contains("cli.not_found"));
+    create(&s, &["x", "--scope", "read"]);
+    let taken = run(&["create", "x", "--db", "w.db", "--scope", "read"]).code(4);
+    assert!(taken.err.contains("choose another name"), "{taken:?}");
+    s.write("notes.txt", "dear diary");
+    let foreign = run(&["list", "--db", "notes.txt"]).code(1);
+    assert!(foreign.err.contains("`--db`") && !foreign.err.contains("targets.NAME"), "{foreign:?}");
     assert!(run(&["list"]).code(1).err.contains("cli.no_project"));
     assert!(run(&["list", "--db", "w.db", "--target", "a"]).code(1).err.contains("--target"));
 }

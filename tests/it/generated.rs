@@ -113,6 +113,20 @@ fn generated_files_are_up_to_date() {
     assert!(bad.is_empty(), "UPDATE=1 cargo test --test it generated writes these anew:\n{}", bad.join("\n"));
 }
 
+/// A reader of a schema knows JSON, not the code that it is made from.
+#[test]
+fn no_schema_speaks_of_the_code() {
+    let mut bad = Vec::new();
+    for (path, text) in wanted().iter().filter(|(path, _)| path.starts_with("schemas/")) {
+        for (number, line) in text.lines().enumerate() {
+            if ["::", "`None`", "`Some", "[`"].iter().any(|word| line.contains(word)) {
+                bad.push(format!("{path}:{}: {}", number + 1, line.trim()));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
 #[test]
 fn examples_in_the_pages_of_kinds_are_valid() {
     for kind in KINDS {

@@ -48,6 +48,7 @@ fn of_kind(kind: Kind) -> Vec<Request> {
             labels: BTreeMap::new(),
             include_archived: false,
             view: op::ListView::Full,
+            source: None,
             created_from: None,
             created_to: None,
             page: None,

@@ -12,7 +12,7 @@ import anthropic
 from anthropic import Anthropic, AuthenticationError, BadRequestError, ConflictError, NotFoundError
 from anthropic import PermissionDeniedError
 from anthropic.types import FileNotDownloadableError
-from anthropic.types.beta import BetaEnvironmentArchivedError, BetaInvalidConfigTypeChangeError
+from anthropic.types.beta import BetaEnvironmentArchivedError, BetaEnvironmentNotFoundError, BetaInvalidConfigTypeChangeError
 from harness import Checks, Workspace
 from owned import owned
 from pulled import pulled
@@ -199,7 +199,7 @@ def environments(check, client):
     deleted = api.delete(bare.id)
     check.typed("a deletion", deleted)
     check.equal("its type", deleted.type, "environment_deleted")
-    check.refused("it is gone", NotFoundError, lambda: api.retrieve(bare.id))
+    check.refused("it is gone", BetaEnvironmentNotFoundError, lambda: api.retrieve(bare.id))
 
 
 def zipped(files):
@@ -229,6 +229,8 @@ def skills(check, client):
     check.typed("a skill from files", made)
     check.equal("its shown name", made.display_name, "Release notes")
     check.equal("its source", made.source.type, "custom")
+    check.equal("the custom ones", [s.id for s in api.list(source="custom")], [made.id])
+    check.equal("there are no others", list(api.list(source="anthropic")), [])
     check.that("its version", made.latest_version_id.startswith("skver_"), made.latest_version_id)
     first = api.versions.retrieve(made.latest_version_id, skill_id=made.id)
     check.typed("its version", first)

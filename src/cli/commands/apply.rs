@@ -10,9 +10,11 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{self, Session, Wish, runtime};
 use crate::cli::signals::stop_on_interrupt;
+use crate::cli::target::Workspace;
 use crate::cli::view::progress::Progress;
 use crate::cli::view::words::some_of;
 use crate::cli::view::{Format, ask, diagnostics, receipt as view};
+use crate::control::remote::Remote;
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::plan::{self, Plan};
 use crate::receipt::{Outcome, Receipt};
@@ -25,11 +27,11 @@ pub fn run(run: &Run, args: Args) -> Ran {
     let wish = Wish { what: args.what, destroy: false };
     let runtime = runtime()?;
     let reviewed = saved.is_some() || args.plan_digest.is_some();
-    let plan = match saved {
-        Some(plan) => of_this_project(plan, &session)?,
+    let (plan, planned) = match saved {
+        Some(plan) => (of_this_project(plan, &session)?, None),
         None => {
             let control = session.place.open_existing(&run.printer)?;
-            runtime.block_on(session.plan(run, &wish, control.as_ref()))?
+            (runtime.block_on(session.plan(run, &wish, control.as_ref()))?, control.and_then(Workspace::connections))
         }
     };
     if let Some(digest) = &args.plan_digest {
@@ -39,7 +41,7 @@ pub fn run(run: &Run, args: Args) -> Ran {
         save(run, &plan, path)?;
     }
     let consent = if reviewed || args.yes { Consent::Given } else { Consent::Ask };
-    runtime.block_on(finish(run, &session, &wish, &plan, consent))
+    runtime.block_on(finish(run, &session, &wish, (&plan, planned), consent))
 }
 
 /// Has somebody said yes?
@@ -52,8 +54,15 @@ pub enum Consent {
     Type(String),
 }
 
-/// Shows the plan, asks if need be, applies, tells what was done.
-pub async fn finish(run: &Run, session: &Session, wish: &Wish, plan: &Plan, consent: Consent) -> Ran {
+/// Shows the plan, asks if need be, applies, tells what was done. With the plan come the connections to the server that
+/// it was made over, where it was made now.
+pub async fn finish(
+    run: &Run,
+    session: &Session,
+    wish: &Wish,
+    (plan, planned): (&Plan, Option<Remote>),
+    consent: Consent,
+) -> Ran {
     if run.printer.format == Format::Human {
         show(run, plan, session.loaded.desired.as_ref());
     }
@@ -64,7 +73,7 @@ pub async fn finish(run: &Run, session: &Session, wish: &Wish, plan: &Plan, cons
         session.place.may_write(&run.printer)?;
         agree(run, plan, consent)?;
     }
-    Ok(carry_out(run, session, wish, plan).await?.and(Exit::of_findings(plan)))
+    Ok(carry_out(run, session, wish, plan, planned).await?.and(Exit::of_findings(plan)))
 }
 
 fn not_applyable(run: &Run, plan: &Plan) -> Ran {
@@ -94,11 +103,11 @@ fn answer(yes: bool) -> Result<(), Failure> {
     if yes { Ok(()) } else { Err(Failure::new(&codes::cli::DECLINED, "not confirmed; nothing was written")) }
 }
 
-async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan) -> Ran {
+async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan, planned: Option<Remote>) -> Ran {
     let stop = stop_on_interrupt(Arc::clone(&run.printer));
-    let control = session.place.open(&run.printer, stop.clone())?;
+    let control = session.place.open(planned, &run.printer, stop.clone())?;
     let progress = Progress::new(&run.printer, plan.actions.len());
-    let mut how = ApplyOptions::new(session::actor(run));
+    let mut how = ApplyOptions { admin: true, ..ApplyOptions::new(session::actor(run)) };
     how.parallelism = session.place.in_flight();
     how.run = Some(uuid::Uuid::now_v7().to_string());
     how.stop = stop;

@@ -12,7 +12,7 @@ use crate::cli::view::Format;
 use crate::cli::view::json::BackupDoc;
 use crate::cli::view::markup::code;
 use crate::cli::view::text::{bytes, line};
-use crate::control::embedded;
+use crate::control::{ControlError, embedded};
 use crate::diag::codes;
 
 /// Copies the workspace.
@@ -20,8 +20,9 @@ pub fn run(run: &Run, args: &Backup) -> Ran {
     let (db, out) = (normalize(&run.cwd.join(&args.db)), normalize(&run.cwd.join(&args.out)));
     is_there(&db, &args.db)?;
     is_free(&out, &args.out, args.force)?;
-    let made = embedded::backup(&db, &out, args.force, &options(&run.printer))
-        .map_err(|e| Failure::control("back the workspace up", &e))?;
+    let made = embedded::backup(&db, &out, args.force, &options(&run.printer)).map_err(|e| {
+        Failure::control("back the workspace up", &e).of_file(if is_about(&e, &db) { "--db" } else { "OUT" })
+    })?;
     let file = args.out.display().to_string();
     let told = |file: &str| {
         format!("Workspace {} (epoch {}) is in {file}, {}.\n", made.workspace, made.epoch, bytes(made.bytes))
@@ -29,15 +30,14 @@ pub fn run(run: &Run, args: &Backup) -> Ran {
     match run.printer.format {
         Format::Human => run.printer.data(&told(&line(&file))),
         Format::Markdown => run.printer.raw(&told(&code(&file))),
-        Format::Json => run.printer.json(&BackupDoc {
-            format: "checkfu.backup/v1",
-            file,
-            bytes: made.bytes,
-            workspace: made.workspace,
-            epoch: made.epoch,
-        }),
+        Format::Json => run.printer.json(&BackupDoc { format: "checkfu.backup/v1", file, made }),
     }
     Ok(Exit::Ok)
+}
+
+/// Is the error about this file? Those of files begin with the path.
+pub(super) fn is_about(error: &ControlError, path: &Path) -> bool {
+    error.message.starts_with(&*path.to_string_lossy())
 }
 
 /// There is a file to read.

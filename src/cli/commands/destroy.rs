@@ -5,6 +5,7 @@ use crate::cli::commands::Run;
 use crate::cli::commands::apply::{Consent, finish};
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{self, Wish, runtime};
+use crate::cli::target::Workspace;
 use crate::diag::codes;
 use crate::model::config::{AllowRule, Allowance};
 
@@ -35,6 +36,5 @@ pub fn run(run: &Run, args: Args) -> Ran {
     let runtime = runtime()?;
     let control = session.place.open_existing(&run.printer)?;
     let plan = runtime.block_on(session.plan(run, &wish, control.as_ref()))?;
-    drop(control);
-    runtime.block_on(finish(run, &session, &wish, &plan, consent))
+    runtime.block_on(finish(run, &session, &wish, (&plan, control.and_then(Workspace::connections)), consent))
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::args::Restore;
 use crate::cli::commands::Run;
-use crate::cli::commands::backup::{is_free, is_there};
+use crate::cli::commands::backup::{is_about, is_free, is_there};
 use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::files::normalize;
@@ -19,22 +19,14 @@ pub fn run(run: &Run, args: &Restore) -> Ran {
     let (db, from) = (normalize(&run.cwd.join(&args.db)), normalize(&run.cwd.join(&args.from)));
     is_there(&from, &args.from)?;
     is_free(&db, &args.db, args.force)?;
-    let done = embedded::restore(&db, &from, args.force, &actor(run), &options(&run.printer))
-        .map_err(|e| Failure::control("restore the workspace", &e))?;
+    let done = embedded::restore(&db, &from, args.force, &actor(run), &options(&run.printer)).map_err(|e| {
+        Failure::control("restore the workspace", &e).of_file(if is_about(&e, &from) { "FROM" } else { "--db" })
+    })?;
     let file = args.db.display().to_string();
     match run.printer.format {
         Format::Human => run.printer.data(&told(&done, &line(&file))),
         Format::Markdown => run.printer.raw(&told(&done, &code(&file))),
-        Format::Json => run.printer.json(&RestoreDoc {
-            format: "checkfu.restore/v1",
-            file,
-            workspace: done.workspace,
-            epoch: done.epoch,
-            old_epoch: done.old_epoch,
-            applies: done.applies,
-            keys: done.keys,
-            tokens: done.tokens,
-        }),
+        Format::Json => run.printer.json(&RestoreDoc { format: "checkfu.restore/v1", file, done }),
     }
     Ok(Exit::Ok)
 }

@@ -24,7 +24,7 @@ pub fn run(run: &Run, args: &Serve) -> Ran {
     let tls = tls(run, args)?;
     let path = normalize(&run.cwd.join(&args.db));
     let embedded = Embedded::open(&path, EmbeddedOptions::default())
-        .map_err(|e| Failure::control("open the workspace", &e))
+        .map_err(|e| Failure::control("open the workspace", &e).of_file("--db"))
         .map(Arc::new)?;
     let refused = |e: &dyn std::fmt::Display| {
         Failure::new(&codes::server::LISTEN, format!("cannot listen on {}: {e}", args.listen))

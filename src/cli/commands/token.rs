@@ -21,11 +21,12 @@ use crate::model::op::{ActorKind, Context, GetId, Request, Response, Scope, Toke
 
 /// Makes, lists or ends tokens.
 pub fn run(run: &Run, args: Token) -> Ran {
-    match args.what {
-        TokenWhat::Create(args) => create(run, args),
-        TokenWhat::List(db) => list(run, &db),
-        TokenWhat::Revoke(args) => revoke(run, &args),
-    }
+    let (by_db, ran) = match args.what {
+        TokenWhat::Create(args) => (args.db.db.is_some(), create(run, args)),
+        TokenWhat::List(db) => (db.db.is_some(), list(run, &db)),
+        TokenWhat::Revoke(args) => (args.db.db.is_some(), revoke(run, &args)),
+    };
+    ran.map_err(|failure| if by_db { failure.of_file("--db") } else { failure })
 }
 
 fn create(run: &Run, args: TokenCreate) -> Ran {
@@ -47,7 +48,7 @@ fn create(run: &Run, args: TokenCreate) -> Ran {
     let made = runtime()?.block_on(async {
         let workspace = match place.open_existing(&run.printer)? {
             Some(workspace) => workspace,
-            None => place.open(&run.printer, watch::channel(false).1)?,
+            None => place.open(None, &run.printer, watch::channel(false).1)?,
         };
         match ask(run, &workspace, "make the token", request).await? {
             Response::Token(made) => Ok(made),
@@ -145,7 +146,10 @@ async fn all(run: &Run, workspace: &Workspace) -> Result<Vec<TokenInfo>, Failure
 async fn ask(run: &Run, workspace: &Workspace, doing: &str, request: Request) -> Result<Response, Failure> {
     let context = Context { actor: actor(run), ..Context::default() };
     workspace.call(&context, request).await.map_err(|e| {
-        let failure = Failure::control(doing, &e);
+        let mut failure = Failure::control(doing, &e);
+        if e.details.get("reason").is_some_and(|r| r == "name_taken") {
+            failure = failure.fix("choose another name, or revoke it first: checkfu token revoke ID");
+        }
         let hint = "tokens of a server are made with an admin token of it, or on its machine with `--db FILE`";
         if e.kind == ErrorKind::Permission { failure.hint(hint) } else { failure }
     })

@@ -8,10 +8,12 @@ use serde_json::Value;
 
 use crate::cli::view::diagnostics::fix;
 use crate::cli::view::words;
+use crate::control::embedded::{BackedUp, Restored};
 use crate::diag::{Diagnostic, Diagnostics, Label, Location};
 use crate::model::config::Adopt;
 use crate::model::op::{ApplyInfo, TokenInfo};
 use crate::model::{Address, Digest, Kind, Owner};
+use crate::plan::FieldChange;
 
 /// `checkfu.diagnostics/v1`: what validate found, or why a command failed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -168,6 +170,9 @@ pub struct ApplyDoc {
     pub format: &'static str,
     /// The apply with its receipt lines.
     pub apply: ApplyInfo,
+    /// What its actions changed, by the id of the action, where the record has the form before and the one after.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub changes: BTreeMap<String, Vec<FieldChange>>,
 }
 
 /// `checkfu.token/v1`: the answer of `token create`. It holds the secret, this once.
@@ -203,12 +208,9 @@ pub struct BackupDoc {
     pub format: &'static str,
     /// The file that was written.
     pub file: String,
-    /// Its size in bytes.
-    pub bytes: u64,
-    /// Id of the workspace.
-    pub workspace: String,
-    /// Its epoch.
-    pub epoch: String,
+    /// What is in it.
+    #[serde(flatten)]
+    pub made: BackedUp,
 }
 
 /// `checkfu.restore/v1`: the answer of `restore`.
@@ -218,18 +220,9 @@ pub struct RestoreDoc {
     pub format: &'static str,
     /// The database that was written.
     pub file: String,
-    /// Id of the workspace.
-    pub workspace: String,
-    /// Its new epoch.
-    pub epoch: String,
-    /// The epoch of the backup: plans that name it are refused from now on.
-    pub old_epoch: String,
-    /// Applies that were open in the backup, and are ended as `interrupted`.
-    pub applies: usize,
-    /// Stored answers to idempotency keys that were let go of.
-    pub keys: usize,
-    /// Tokens that are not revoked. What was revoked since the backup was made is among them.
-    pub tokens: usize,
+    /// What is in it now.
+    #[serde(flatten)]
+    pub done: Restored,
 }
 
 /// `checkfu.files/v1`: the answer of `init` and `new`.

@@ -3,6 +3,9 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::control::ControlError;
 use crate::control::embedded::error::not_found;
 use crate::control::embedded::{EmbeddedOptions, wire};
@@ -10,7 +13,7 @@ use crate::model::op::{ActorKind, Fact};
 use crate::store::{self, Batch, Copied, Database, apply, fact, idempotency, token};
 
 /// A backup that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BackedUp {
     /// Id of the workspace.
     pub workspace: String,
@@ -21,19 +24,19 @@ pub struct BackedUp {
 }
 
 /// A restore that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Restored {
     /// Id of the workspace.
     pub workspace: String,
     /// Its new epoch.
     pub epoch: String,
-    /// The epoch of the backup.
+    /// The epoch of the backup: plans that name it are refused from now on.
     pub old_epoch: String,
     /// Applies that were open in the backup, and are ended as `interrupted`.
     pub applies: usize,
     /// Stored answers to idempotency keys that were let go of.
     pub keys: usize,
-    /// Tokens that are not revoked.
+    /// Tokens that are not revoked. What was revoked since the backup was made is among them.
     pub tokens: usize,
 }
 

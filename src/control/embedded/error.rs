@@ -45,6 +45,12 @@ pub(super) fn not_found(what: impl std::fmt::Display) -> ControlError {
     ControlError::new(ErrorKind::NotFound, codes::NOT_FOUND.code, format!("there is no {what} in this workspace"))
 }
 
+/// `resource.not_found`; of an environment `environment.not_found`.
+pub(super) fn no_resource(kind: Kind, id: &str) -> ControlError {
+    let code = if kind == Kind::Environment { codes::ENVIRONMENT_NOT_FOUND.code } else { codes::NOT_FOUND.code };
+    ControlError { code, ..not_found(id) }
+}
+
 /// `validation.conflict` of another reason than staleness.
 pub(super) fn conflict(reason: &str, message: impl Into<String>) -> ControlError {
     ControlError::new(ErrorKind::Conflict, codes::CONFLICT.code, message).details(json!({"reason": reason}))

@@ -124,7 +124,7 @@ pub(super) fn list(conn: &Conn, clock: &Clock, request: &FileList) -> Result<Pag
         None => i64::MAX.unsigned_abs(),
         Some(key) => key.parse().ok().filter(|n| i64::try_from(*n).is_ok()).ok_or_else(paging::no_cursor)?,
     };
-    let mut found = file::list(conn, before, &now, limit + 1)?;
+    let mut found = if request.scope.is_some() { Vec::new() } else { file::list(conn, before, &now, limit + 1)? };
     let more = found.len() > limit as usize;
     found.truncate(limit as usize);
     let next_page = found.last().filter(|_| more).map(|f| paging::cursor(&f.seq.to_string()));
@@ -140,7 +140,7 @@ fn by_ids(conn: &Conn, now: &str, request: &FileList) -> Result<Page<Value>> {
         return Err(invalid(format!("`ids` names at most {IDS} files, not {}", ids.len())));
     }
     let mut found = Vec::new();
-    for id in ids {
+    for id in ids.into_iter().filter(|_| request.scope.is_none()) {
         found.extend(file::get(conn, id)?.filter(|f| !has_expired(f, now)));
     }
     found.sort_by_key(|f| std::cmp::Reverse(f.seq));

@@ -2,11 +2,14 @@
 
 use serde_json::Value;
 
-use crate::control::embedded::error::{Result, invalid, not_found};
+use crate::control::embedded::error::{Result, invalid, no_resource, not_found};
 use crate::control::embedded::{paging, read, wire};
 use crate::model::Kind;
 use crate::model::kinds::Applied;
-use crate::model::op::{ApplyInfo, ApplyList, AuditList, Fact, ListOf, ListView, Page, Recorded, StateAt, VersionsOf};
+use crate::model::op::{
+    ApplyInfo, ApplyList, AuditList, Fact, ListOf, ListView, Page, Recorded, SkillSource, StateAt, VersionsOf,
+};
+use crate::model::tree::Entry;
 use crate::store::resource::{self, Resource, Shown, State};
 use crate::store::{Conn, apply, document, fact, holding, version};
 
@@ -32,7 +35,10 @@ pub(super) fn resources(conn: &Conn, request: &ListOf) -> Result<Page<Value>> {
         from: request.created_from.as_deref().map(|at| paging::moment("created_at[gte]", at)).transpose()?,
         to: request.created_to.as_deref().map(|at| paging::moment("created_at[lte]", at)).transpose()?,
     };
-    let found = resource::of_kind(conn, request.kind, &shown, &after, limit + 1)?;
+    let found = match request.source {
+        Some(SkillSource::Anthropic) => Vec::new(),
+        Some(SkillSource::Custom) | None => resource::of_kind(conn, request.kind, &shown, &after, limit + 1)?,
+    };
     page(
         found,
         limit,
@@ -63,7 +69,7 @@ pub(super) fn versions(conn: &Conn, request: &VersionsOf) -> Result<Page<Value>>
     let limit = paging::limit(request.limit, 20, if request.kind == Kind::Skill { OURS } else { WIRE })?;
     let r = match resource::get(conn, &request.id)? {
         Some(r) if r.kind == request.kind => r,
-        _ => return Err(not_found(&request.id)),
+        _ => return Err(no_resource(request.kind, &request.id)),
     };
     let before = match request.page.as_deref().map(paging::key).transpose()? {
         None => i64::MAX.unsigned_abs(),
@@ -109,12 +115,25 @@ pub(super) fn state(conn: &Conn, request: &StateAt) -> Result<Page<Recorded>> {
             let content = spec.get("content").and_then(Value::as_str).and_then(|c| c.parse().ok());
             let entries = match (h.address.kind, content) {
                 (Kind::Skill | Kind::FileTree, Some(content)) => document::entries(conn, content)?,
-                _ => Vec::new(),
+                _ => memories(conn, &spec)?,
             };
             let applied = Applied { spec: spec.into(), unowned: h.unowned };
             Ok(Recorded { address: h.address, id: h.id, applied, protected: h.protected, entries })
         },
     )
+}
+
+/// The memories that a form names, as far as their bytes are held still.
+fn memories(conn: &Conn, spec: &Value) -> Result<Vec<Entry>> {
+    let contents = spec.get("contents").and_then(Value::as_object);
+    let mut out = Vec::new();
+    for (path, digest) in contents.into_iter().flatten() {
+        let Some(sha256) = digest.as_str().and_then(|d| d.parse().ok()) else { continue };
+        if let Some(size) = document::blob_size(conn, sha256)? {
+            out.push(Entry { path: path.clone(), executable: false, symlink: false, size, sha256 });
+        }
+    }
+    Ok(out)
 }
 
 /// `audit.list`: oldest first.

@@ -33,7 +33,10 @@ pub(super) fn list(conn: &Conn, request: &MemoryVersions) -> Result<Page<Value>>
         to: moment("created_at[lte]", &request.created_to)?,
         before: request.page.as_deref().map(before).transpose()?,
     };
-    let mut found = memory_version::list(conn, &request.id, &wanted, limit + 1)?;
+    let mut found = match request.service_account {
+        Some(_) => Vec::new(),
+        None => memory_version::list(conn, &request.id, &wanted, limit + 1)?,
+    };
     let more = found.len() > limit as usize;
     found.truncate(limit as usize);
     let next_page = found.last().filter(|_| more).map(|v| paging::cursor(&format!("{}.{}", v.number, v.seq)));

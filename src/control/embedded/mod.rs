@@ -14,6 +14,7 @@ mod error;
 mod files;
 mod fresh;
 mod integrity;
+mod journal;
 mod lists;
 mod memories;
 mod memory;
@@ -196,7 +197,7 @@ impl Embedded {
             blobs::check(put)?;
         }
         self.may_write()?;
-        let digest = context.key.as_ref().map(|_| write::request_digest(&context, &request));
+        let digest = context.key.as_ref().map(|_| journal::request_digest(&context, &request));
         let (reply, answer) = oneshot::channel();
         let job = writer::Job { context, request, digest, reply };
         let queue = self.queue.as_ref().ok_or_else(stopped)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::control::embedded::error::{Result, invalid, not_found, refused};
+use crate::control::embedded::error::{Result, invalid, no_resource, not_found, refused};
 use crate::control::embedded::{
     Clock, digests, files, lists, memories, memory_versions, skills, snapshot, store_versions, wire,
 };
@@ -110,7 +110,7 @@ fn answered(conn: &Conn, r: &Resource, mut body: Value) -> Result<Value> {
 fn get(conn: &Conn, request: &GetOf) -> Result<Value> {
     let r = match resource::get(conn, &request.id)? {
         Some(r) if r.kind == request.kind && wire::is_readable(&r) => r,
-        _ => return Err(not_found(&request.id)),
+        _ => return Err(no_resource(request.kind, &request.id)),
     };
     let Some(number) = request.version else { return body_of(conn, &r) };
     if r.kind != Kind::Agent {
@@ -130,7 +130,7 @@ fn get(conn: &Conn, request: &GetOf) -> Result<Value> {
 fn one_version(conn: &Conn, request: &VersionOf) -> Result<(Resource, Version)> {
     let r = match resource::get(conn, &request.id)? {
         Some(r) if r.kind == request.kind => r,
-        _ => return Err(not_found(&request.id)),
+        _ => return Err(no_resource(request.kind, &request.id)),
     };
     let found = match request.version.as_str() {
         "latest" => match &r.content_version {

@@ -1,6 +1,6 @@
 //! `KIND.archive` and `KIND.delete`. By its owner it clears what was applied; by another it is held as gone.
 
-use crate::control::embedded::error::{Result, conflict, not_found, stale};
+use crate::control::embedded::error::{Result, conflict, no_resource, stale};
 use crate::control::embedded::rights::{self, Right};
 use crate::control::embedded::write::{Effect, Tx};
 use crate::control::embedded::{digests, references, store_versions};
@@ -67,7 +67,7 @@ fn found(tx: &Tx<'_>, request: &RetireOf) -> Result<(Resource, Right)> {
     let RetireOf { kind, at: Expect { id, .. }, .. } = request;
     let r = match resource::get(tx.conn, id)? {
         Some(r) if r.kind == *kind && (r.state != State::Deleted || r.gone.is_some()) => r,
-        _ => return Err(not_found(id)),
+        _ => return Err(no_resource(*kind, id)),
     };
     let right = rights::right(tx, &r)?;
     Ok((r, right))

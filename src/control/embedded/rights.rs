@@ -1,6 +1,8 @@
 //! Who may write what: zero or one authoring owner a resource.
 
-use crate::control::embedded::error::{Result, archived, not_found, offered, owned_elsewhere, owner_required, stale};
+use crate::control::embedded::error::{
+    Result, archived, no_resource, not_found, offered, owned_elsewhere, owner_required, stale,
+};
 use crate::control::embedded::write::Tx;
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
@@ -56,7 +58,7 @@ pub(super) fn acting<'a>(tx: &Tx<'a>) -> Result<&'a Owner> {
 pub(super) fn find(tx: &Tx<'_>, kind: Option<Kind>, id: &str) -> Result<Resource> {
     match resource::get(tx.conn, id)? {
         Some(r) if r.state != State::Deleted && kind.is_none_or(|k| k == r.kind) => Ok(r),
-        _ => Err(not_found(id)),
+        _ => Err(kind.map_or_else(|| not_found(id), |kind| no_resource(kind, id))),
     }
 }
 

@@ -1,29 +1,24 @@
-//! The frame of every write: right to act, idempotency record, effect, audit fact, receipt line; one savepoint.
+//! The frame of every write: right to act, stored answer, effect, and the journal of it; one savepoint.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::control::embedded::error::{Result, conflict, invalid, not_found};
+use crate::control::embedded::error::{Result, conflict, invalid, no_resource, not_found};
 use crate::control::embedded::{
-    EmbeddedOptions, applies, authoring, blobs, contents, create, files, memory, memory_versions, publish, represent,
-    retire, rights, skills, tokens, update, wire,
+    EmbeddedOptions, applies, authoring, blobs, contents, create, files, journal, memory, memory_versions, publish,
+    represent, retire, rights, skills, tokens, update, wire,
 };
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::control as codes;
-use crate::model::op::{ActorKind, Context, Create, Fact, ReceiptLine, Request, Response, Written};
+use crate::model::op::{ActorKind, Context, Request, Response, Written};
 use crate::model::{Address, Digest, Owner};
 use crate::store::holding::Holding;
-use crate::store::idempotency::{self, Stored};
 use crate::store::resource::{self, Resource, State};
-use crate::store::{self, Conn, apply, fact, holding, memory as memories, owner};
+use crate::store::{self, Conn, fact};
 
-/// How long stored answers are kept at least, in seconds: 24 h.
-const KEPT: i64 = 24 * 60 * 60;
 /// Most characters of an actor's name.
 const ACTOR: usize = 256;
 /// Most characters of a reason for break-glass.
 const REASON: usize = 1_024;
-/// How many stored answers one write lets go of at most. It stores one, so they become fewer.
-const FORGOTTEN_AT_ONCE: u32 = 8;
 
 /// What an operation works in.
 pub(super) struct Tx<'a> {
@@ -33,9 +28,8 @@ pub(super) struct Tx<'a> {
     pub(super) operation: String,
     /// RFC 3339, UTC.
     pub(super) now: String,
-    /// Stored answers from before this moment are of no more use; without fraction and `Z`, so that it sorts
-    /// before every time of its second.
-    kept_from: String,
+    /// The same moment.
+    pub(super) at: jiff::Timestamp,
     /// Number of the audit fact that this write will append.
     pub(super) fact: u64,
     options: &'a EmbeddedOptions,
@@ -48,10 +42,8 @@ impl<'a> Tx<'a> {
         operation: String,
         options: &'a EmbeddedOptions,
     ) -> Result<Self> {
-        let now = (options.clock)();
-        let kept_from = jiff::Timestamp::from_second(now.as_second().saturating_sub(KEPT)).unwrap_or_default();
-        let kept_from = kept_from.to_string().trim_end_matches('Z').to_owned();
-        Ok(Self { conn, context, operation, now: now.to_string(), kept_from, fact: fact::next(conn)?, options })
+        let at = (options.clock)();
+        Ok(Self { conn, context, operation, now: at.to_string(), at, fact: fact::next(conn)?, options })
     }
 
     /// A new id.
@@ -137,25 +129,6 @@ impl Stand {
             held: held(r),
         }
     }
-
-    /// The digest of what a request is about.
-    fn digest(&self, request: &Request) -> Option<Digest> {
-        match request {
-            Request::Claim(_)
-            | Request::Release(_)
-            | Request::HandOver(_)
-            | Request::Transfer(_)
-            | Request::Protect(_)
-            | Request::Record(_) => self.applied,
-            Request::Publish(_)
-            | Request::VersionDelete(_)
-            | Request::WriteContents(_)
-            | Request::MemoryCreate(_)
-            | Request::MemoryUpdate(_)
-            | Request::MemoryDelete(_) => self.content,
-            _ => self.body,
-        }
-    }
 }
 
 fn held(r: &Resource) -> Option<Holding> {
@@ -170,38 +143,6 @@ fn held(r: &Resource) -> Option<Holding> {
         unowned: r.unowned.clone(),
         protected: r.protected,
     })
-}
-
-/// The digest under which a key's request is compared: operation, who acts as whom, body.
-pub(super) fn request_digest(context: &Context, request: &Request) -> Digest {
-    let body = match request {
-        Request::Create(r) => json!(r),
-        Request::Update(r) => json!(r),
-        Request::Archive(r) | Request::Delete(r) => json!(r),
-        Request::Publish(r) => json!(r),
-        Request::WriteContents(r) => json!(r),
-        Request::VersionDelete(r) => json!(r),
-        Request::MemoryCreate(r) => json!(r),
-        Request::MemoryUpdate(r) => json!(r),
-        Request::MemoryVersionRedact(r) => json!(r),
-        Request::FileCreate(r) => json!(r),
-        Request::FileDelete(r) | Request::TokenRevoke(r) => json!(r),
-        Request::TokenCreate(r) => json!(r),
-        Request::HandOver(r) => json!(r),
-        Request::MemoryDelete(r) => json!(r),
-        Request::Claim(r) => json!(r),
-        Request::Release(r) => json!(r),
-        Request::Transfer(r) => json!(r),
-        Request::Protect(r) => json!(r),
-        Request::Record(r) => json!(r),
-        Request::SetPolicy(r) => json!(r),
-        Request::ApplyBegin(r) => json!(r),
-        Request::ApplyEnd(r) => json!(r),
-        Request::BlobPut(r) => json!(r.digest),
-        // Reads come with no key that counts.
-        _ => Value::Null,
-    };
-    Digest::of_json(&json!([request.name(), context.owner, body]))
 }
 
 /// Carries out a write.
@@ -246,11 +187,8 @@ fn recorded(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Re
     }
     let before = present(tx, request)?;
     may_act(tx, request, before.as_ref())?;
-    let scope = scope(tx.context);
-    if let (Some(key), Some(digest)) = (&tx.context.key, digest)
-        && let Some(stored) = idempotency::get(tx.conn, &scope, key)?
-    {
-        return replay(tx, request, &stored, digest, counts);
+    if let Some(answer) = journal::answered(tx, request, digest, counts)? {
+        return Ok(answer);
     }
     let mut effect = carry_out(tx, request)?;
     let before = effect.before.take().or_else(|| before.as_ref().map(Stand::of)).unwrap_or_default();
@@ -259,20 +197,16 @@ fn recorded(tx: &Tx<'_>, request: &Request, digest: Option<Digest>) -> Result<Re
         written.spec = written.spec.or(before.applied.filter(|_| effect.changed));
     }
     if effect.changed {
-        append_fact(tx, request, &before, &effect)?;
-        note_held(tx, before.held.as_ref(), effect.after.held.as_ref())?;
+        journal::append_fact(tx, request, &before, &effect)?;
+        journal::note_held(tx, before.held.as_ref(), effect.after.held.as_ref())?;
         if counts {
             applies::note_write(tx)?;
         }
     }
     if counts {
-        append_line(tx, &effect.response)?;
+        journal::append_line(tx, &effect.response)?;
     }
-    if let (Some(key), Some(request)) = (&tx.context.key, digest) {
-        let stored = Stored { request, resource: effect.resource, answer: to_stored(&effect.response) };
-        idempotency::put(tx.conn, &scope, key, &stored, &tx.now)?;
-        idempotency::forget(tx.conn, &tx.kept_from, FORGOTTEN_AT_ONCE)?;
-    }
+    journal::keep_answer(tx, digest, &effect)?;
     Ok(effect.response)
 }
 
@@ -312,37 +246,30 @@ fn carry_out(tx: &Tx<'_>, request: &Request) -> Result<Effect> {
     }
 }
 
-/// Workspace (the file itself) and owner, or the actor where no owner acts.
-fn scope(context: &Context) -> String {
-    match &context.owner {
-        Some(owner) => format!("owner:{owner}"),
-        None => format!("actor:{}", context.actor),
-    }
-}
-
 /// The resource that a request names, as it is before.
 fn present(tx: &Tx<'_>, request: &Request) -> Result<Option<Resource>> {
-    let id = match request {
-        Request::Update(r) => &r.at.id,
-        Request::Archive(r) | Request::Delete(r) => &r.at.id,
-        Request::Publish(r) => &r.at.id,
-        Request::WriteContents(r) => &r.id,
-        Request::VersionDelete(r) => &r.id,
-        Request::MemoryVersionRedact(r) => &r.id,
-        Request::MemoryCreate(r) => &r.id,
-        Request::MemoryUpdate(r) => &r.id,
-        Request::MemoryDelete(r) => &r.id,
-        Request::Claim(r) => &r.at.at.id,
-        Request::Release(r) => &r.at.id,
-        Request::HandOver(r) => &r.at.at.id,
-        Request::Transfer(r) => &r.at.at.id,
-        Request::Protect(r) => &r.at.at.id,
-        Request::Record(r) => &r.at.at.id,
+    let (kind, id) = match request {
+        Request::Update(r) => (Some(r.kind), &r.at.id),
+        Request::Archive(r) | Request::Delete(r) => (Some(r.kind), &r.at.id),
+        Request::Publish(r) => (Some(r.kind), &r.at.id),
+        Request::WriteContents(r) => (None, &r.id),
+        Request::VersionDelete(r) => (None, &r.id),
+        Request::MemoryVersionRedact(r) => (None, &r.id),
+        Request::MemoryCreate(r) => (None, &r.id),
+        Request::MemoryUpdate(r) => (None, &r.id),
+        Request::MemoryDelete(r) => (None, &r.id),
+        Request::Claim(r) => (None, &r.at.at.id),
+        Request::Release(r) => (None, &r.at.id),
+        Request::HandOver(r) => (None, &r.at.at.id),
+        Request::Transfer(r) => (None, &r.at.at.id),
+        Request::Protect(r) => (None, &r.at.at.id),
+        Request::Record(r) => (None, &r.at.at.id),
         _ => return Ok(None),
     };
-    match resource::get(tx.conn, id)? {
-        Some(r) => Ok(Some(r)),
-        None => Err(not_found(id)),
+    match (resource::get(tx.conn, id)?, kind) {
+        (Some(r), _) => Ok(Some(r)),
+        (None, Some(kind)) => Err(no_resource(kind, id)),
+        (None, None) => Err(not_found(id)),
     }
 }
 
@@ -365,175 +292,4 @@ fn may_act(tx: &Tx<'_>, request: &Request, present: Option<&Resource>) -> Result
         | Request::Record(_) => Ok(()),
         _ => rights::right(tx, r).map(drop),
     }
-}
-
-fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, counts: bool) -> Result<Response> {
-    if stored.request != digest {
-        let message = "this idempotency key was used for another request";
-        return Err(ControlError::new(ErrorKind::Conflict, codes::KEY_REUSED.code, message));
-    }
-    let present = match &stored.resource {
-        Some(id) => resource::get(tx.conn, id)?,
-        None => None,
-    };
-    if let Some(r) = &present
-        && matches!(request, Request::Create(_))
-    {
-        rights::right(tx, r)?;
-    }
-    let mut response = from_stored(&stored.answer)?;
-    if let Response::Written(written) = &mut response {
-        written.replayed = true;
-        if let Some(r) = &present {
-            written.moved = match request {
-                Request::WriteContents(w) => contents_moved(tx, w)?,
-                Request::MemoryCreate(_) | Request::MemoryUpdate(_) | Request::MemoryDelete(_) => false,
-                Request::MemoryVersionRedact(_) => false,
-                Request::Archive(_) | Request::Delete(_) => r.state == State::Live,
-                Request::Update(_) | Request::Publish(_) => r.version != written.version,
-                // What is written after it, by the same plan too, may raise the sequence.
-                Request::Create(c) => r.version != written.version || r.address.as_ref() != address_of(c),
-                _ => r.version != written.version || r.seq != written.seq,
-            };
-            written.version = r.version;
-            // The next action of the same plan expects the sequence as this one left it.
-            if written.moved {
-                written.seq = r.seq;
-            }
-            // An answer that was stored before answers named their spec.
-            written.spec = written.spec.or(r.applied);
-        }
-        if let Request::SetPolicy(p) = request {
-            written.seq = owner::get(tx.conn, &p.owner)?.unwrap_or_default().seq;
-            written.moved = written.seq != written.version;
-            written.version = written.seq;
-        }
-        if written.moved {
-            return Ok(response);
-        }
-    }
-    if counts {
-        append_line(tx, &response)?;
-    }
-    Ok(response)
-}
-
-fn address_of(request: &Create) -> Option<&Address> {
-    request.claim.as_ref().map(|c| &c.address)
-}
-
-/// Did anyone write, since, a path that this request wrote?
-fn contents_moved(tx: &Tx<'_>, w: &crate::model::op::WriteContents) -> Result<bool> {
-    for (path, digest) in &w.puts {
-        if memories::at(tx.conn, &w.id, path)?.map(|m| m.sha256) != Some(*digest) {
-            return Ok(true);
-        }
-    }
-    for path in &w.deletes {
-        if memories::at(tx.conn, &w.id, path)?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-fn append_fact(tx: &Tx<'_>, request: &Request, before: &Stand, effect: &Effect) -> Result<()> {
-    let written = match &effect.response {
-        Response::Written(w) => Some(w),
-        _ => None,
-    };
-    let after = &effect.after;
-    let (to_owner, to_address) = moved_to(request, before, after).unzip();
-    let fact = Fact {
-        seq: tx.fact,
-        at: tx.now.clone(),
-        operation: tx.operation.clone(),
-        actor: tx.context.actor.clone(),
-        actor_kind: tx.context.actor_kind,
-        owner: tx.context.owner.clone(),
-        apply: tx.context.apply.clone(),
-        resource: effect.resource.clone(),
-        break_glass: tx.context.break_glass.clone(),
-        fields: effect.fields.clone(),
-        version: written.map(|w| w.version),
-        from_version: before.version,
-        address: before.address.clone().or_else(|| after.address.clone()),
-        made: written.and_then(|w| w.made.clone()),
-        before: before.digest(request),
-        after: after.digest(request),
-        from_owner: before.owner.clone().filter(|had| after.owner.as_ref() != Some(had)),
-        to_owner,
-        to_address,
-    };
-    Ok(fact::add(tx.conn, &fact)?)
-}
-
-/// What an owner has applied from now on, and where; so that what it had at any time can be told.
-fn note_held(tx: &Tx<'_>, before: Option<&Holding>, after: Option<&Holding>) -> Result<()> {
-    if before == after {
-        return Ok(());
-    }
-    let place = |h: &Holding| (h.owner.clone(), h.address.clone());
-    if let Some(had) = before.filter(|had| after.map(place) != Some(place(had))) {
-        holding::end(tx.conn, had, tx.fact)?;
-    }
-    if let Some(has) = after {
-        holding::begin(tx.conn, has, tx.fact)?;
-    }
-    Ok(())
-}
-
-/// Where a resource went, or was offered to. A transfer says so even where it went back to whom it was offered by.
-fn moved_to(request: &Request, before: &Stand, after: &Stand) -> Option<(Owner, Address)> {
-    if before.owner.is_none() {
-        return None;
-    }
-    if after.offered.is_some() && after.offered != before.offered {
-        return after.offered.clone();
-    }
-    let moved = (&before.owner, &before.address) != (&after.owner, &after.address);
-    let moved = moved || matches!(request, Request::Transfer(_));
-    after.owner.clone().zip(after.address.clone()).filter(|_| moved)
-}
-
-fn append_line(tx: &Tx<'_>, response: &Response) -> Result<()> {
-    let (Some(id), Some(action)) = (&tx.context.apply, &tx.context.action) else { return Ok(()) };
-    let written = match response {
-        Response::Written(w) => Some(w),
-        _ => None,
-    };
-    let line = ReceiptLine {
-        action: action.clone(),
-        outcome: "done".to_owned(),
-        operation: tx.operation.clone(),
-        id: written.map(|w| w.id.clone()),
-        version: written.map(|w| w.version),
-        made: written.and_then(|w| w.made.clone()),
-        spec: written.and_then(|w| w.spec),
-        error: None,
-    };
-    Ok(apply::add_line(tx.conn, id, &line)?)
-}
-
-fn to_stored(response: &Response) -> Value {
-    match response {
-        Response::Written(w) => json!({"written": w}),
-        Response::Began(b) => json!({"began": b}),
-        _ => json!({"done": null}),
-    }
-}
-
-fn from_stored(answer: &Value) -> Result<Response> {
-    let read = |e: serde_json::Error| {
-        let mut error = ControlError::new(ErrorKind::Internal, codes::STORE_DAMAGED.code, "a stored answer is damaged");
-        error.source = Some(Box::new(e));
-        error
-    };
-    if let Some(w) = answer.get("written") {
-        return serde_json::from_value(w.clone()).map(Response::Written).map_err(read);
-    }
-    if let Some(b) = answer.get("began") {
-        return serde_json::from_value(b.clone()).map(Response::Began).map_err(read);
-    }
-    Ok(Response::Done)
 }

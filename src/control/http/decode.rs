@@ -150,6 +150,7 @@ fn list(input: &mut Input<'_>, kind: Kind) -> ListOf {
         labels,
         include_archived: input.parsed("include_archived").unwrap_or_default(),
         view: input.word("view").unwrap_or_default(),
+        source: input.word("source"),
         created_from: input.text("created_at[gte]"),
         created_to: input.text("created_at[lte]"),
         page: input.text("page"),
@@ -188,6 +189,7 @@ fn of_memory(input: &mut Input<'_>, name: &str, verb: &str) -> Option<Request> {
             operation: input.text("operation"),
             session: input.text("session_id"),
             api_key: input.text("api_key_id"),
+            service_account: input.text("service_account_id"),
             created_from: input.text("created_at[gte]"),
             created_to: input.text("created_at[lte]"),
             view,
@@ -238,6 +240,7 @@ fn other(input: &mut Input<'_>, name: &str) -> Option<Request> {
         "files.create" => Request::FileCreate(input.json()?),
         "files.list" => Request::FileList(FileList {
             ids: input.texts("ids[]"),
+            scope: input.text("scope_id"),
             page: input.text("page"),
             limit: input.parsed("limit"),
         }),

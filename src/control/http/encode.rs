@@ -12,8 +12,8 @@ use crate::control::http::route::path_of;
 use crate::control::http::{Body, Outgoing};
 use crate::model::kinds::Object;
 use crate::model::op::{
-    Create, FileList, ListOf, ListView, MemoryCreate, MemoryList, MemoryUpdate, MemoryVersions, Request, Summaries,
-    Update, View, WriteContents,
+    Create, FileList, ListOf, ListView, MemoryCreate, MemoryList, MemoryUpdate, MemoryVersions, Request, SkillSource,
+    Summaries, Update, View, WriteContents,
 };
 
 /// In a label's key, what would end it or be taken for an escape.
@@ -118,8 +118,8 @@ fn query_of(request: &Request) -> Vec<(String, String)> {
         Request::MemoryUpdate(r) => none.add("view", r.view.map(view)),
         Request::MemoryDelete(r) => none.add("expected_content_sha256", r.expect.map(|d| d.hex())),
         Request::MemoryVersions(r) => memory_versions(r),
-        Request::FileList(FileList { ids, page, limit }) => {
-            none.each("ids[]", ids).add("page", page.as_ref()).add("limit", *limit)
+        Request::FileList(FileList { ids, scope, page, limit }) => {
+            none.each("ids[]", ids).add("scope_id", scope.as_ref()).add("page", page.as_ref()).add("limit", *limit)
         }
         Request::Summaries(Summaries { owner, kind, names, page, limit }) => none
             .add("owner", owner.as_ref())
@@ -154,6 +154,7 @@ fn list(r: &ListOf) -> Pairs {
         .each("label", &labels)
         .add("include_archived", r.include_archived.then_some(true))
         .add("view", (r.view == ListView::Summary).then_some("summary"))
+        .add("source", r.source.map(source))
         .add("created_at[gte]", r.created_from.as_ref())
         .add("created_at[lte]", r.created_to.as_ref())
         .add("page", r.page.as_ref())
@@ -175,11 +176,19 @@ fn memory_versions(r: &MemoryVersions) -> Pairs {
         .add("operation", r.operation.as_ref())
         .add("session_id", r.session.as_ref())
         .add("api_key_id", r.api_key.as_ref())
+        .add("service_account_id", r.service_account.as_ref())
         .add("created_at[gte]", r.created_from.as_ref())
         .add("created_at[lte]", r.created_to.as_ref())
         .add("view", r.view.map(view))
         .add("page", r.page.as_ref())
         .add("limit", r.limit)
+}
+
+fn source(source: SkillSource) -> &'static str {
+    match source {
+        SkillSource::Custom => "custom",
+        SkillSource::Anthropic => "anthropic",
+    }
 }
 
 fn view(view: View) -> &'static str {

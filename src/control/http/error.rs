@@ -21,6 +21,7 @@ const SPECIAL: &[(&str, u16, &str)] = &[
 /// Codes for which the wire has a word of its own.
 const WORDS: &[(&str, &str)] = &[
     ("environment.archived", "environment_archived"),
+    ("environment.not_found", "environment_not_found"),
     ("environment.config_type", "invalid_config_type_change"),
     ("file.expired", "file_expired"),
     ("file.not_downloadable", "file_not_downloadable"),

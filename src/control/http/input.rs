@@ -40,8 +40,10 @@ impl<'a> Input<'a> {
         input
     }
 
+    /// The values of a parameter. One that is not in the table is none: nothing is taken that is not documented.
     fn all(&self, name: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.incoming.query.iter().filter(move |(n, _)| n == name).map(|(_, v)| v.as_str())
+        let known = self.parameters.iter().any(|p| p.name == name);
+        self.incoming.query.iter().filter(move |(n, _)| known && n == name).map(|(_, v)| v.as_str())
     }
 
     /// Notes that a field or parameter is wrong.

@@ -97,12 +97,24 @@ listing!(LIST_OURS, LIMIT_OURS);
 listing!(
     LIST_SKILLS,
     LIMIT_OURS,
-    of("source", Form::OneOf(&["custom"]), "Where the skills come from: a workspace holds custom ones alone.")
+    of(
+        "source",
+        Form::OneOf(&["custom", "anthropic"]),
+        "Where the skills come from: a workspace has no `anthropic` ones."
+    )
 );
 
 static PAGES: &[Parameter] = &[PAGE, LIMIT];
 static PAGES_OURS: &[Parameter] = &[PAGE, LIMIT_OURS];
 static RETIRE: &[Parameter] = &[EXPECTED];
+static RETIRE_STORE: &[Parameter] = &[
+    EXPECTED,
+    of(
+        "memory_version",
+        Form::Number(0, MOST),
+        "The number of the newest MemoryVersion that the store must have; another one is a conflict.",
+    ),
+];
 static VERSION: &[Parameter] = &[of("version", Form::Number(1, MOST), "An old version. Default: the newest.")];
 static FILE: &[Parameter] = &[needed("path", Form::Text, "The file's path in the revision.")];
 static SHOW: &[Parameter] =
@@ -124,14 +136,19 @@ static MEMORY_VERSIONS: &[Parameter] = &[
     of("operation", Form::OneOf(&["created", "modified", "deleted"]), "Only of this operation."),
     of("session_id", Form::Text, "Only by this session."),
     of("api_key_id", Form::Text, "Only by this API actor."),
+    of("service_account_id", Form::Text, "Only by this service account: none writes to a workspace."),
     FROM,
     TO,
     SHOW[0],
     PAGE,
     LIMIT_MEMORY,
 ];
-static FILES: &[Parameter] =
-    &[of("ids[]", Form::Texts, "Only these, at most 100; not together with `page` and `limit`."), PAGE, LIMIT_OURS];
+static FILES: &[Parameter] = &[
+    of("ids[]", Form::Texts, "Only these, at most 100; not together with `page` and `limit`."),
+    of("scope_id", Form::Text, "Only of this scope: no file of a workspace has one."),
+    PAGE,
+    LIMIT_OURS,
+];
 static SUMMARIES: &[Parameter] = &[
     of("owner", Form::Owner, "Whose resources; absent: those that nobody owns and that have one of the names."),
     of("kind", Form::Kind, "Only of this kind."),
@@ -173,6 +190,7 @@ pub fn parameters(operation: &Operation) -> &'static [Parameter] {
             ("versions", Kind::Skill) => PAGES_OURS,
             ("versions", _) => PAGES,
             ("get", Kind::Agent) => VERSION,
+            ("delete", Kind::MemoryStore) => RETIRE_STORE,
             ("delete", _) => RETIRE,
             ("file", _) => FILE,
             _ => &[],

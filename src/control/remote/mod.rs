@@ -215,6 +215,13 @@ impl Remote {
         self.base.text()
     }
 
+    /// The same, with its connections, where a person may ask to stop from now on: see [`RemoteOptions::stop`].
+    #[must_use]
+    pub fn until(mut self, stop: watch::Receiver<bool>) -> Self {
+        self.options.stop = Some(stop);
+        self
+    }
+
     fn stopped(&self) -> bool {
         self.options.stop.as_ref().is_some_and(|stop| *stop.borrow())
     }

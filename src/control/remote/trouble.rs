@@ -44,6 +44,13 @@ impl Failed {
             error.code = codes::REMOTE_VERSION.code;
             error.message = format!("{url}: {}", error.message);
         }
+        // What the server says of them is for whoever makes requests by hand.
+        if error.code == codes::UNAUTHENTICATED.code {
+            error.message = format!("{url} does not know the token: it is wrong, revoked or over");
+        }
+        if error.code == codes::NO_ROUTE.code {
+            error.message = format!("{url} is a checkfu, and has no such path");
+        }
         let again = match status {
             409 => error.details.get("error_code").and_then(Value::as_str) == Some("idempotency.in_flight"),
             // Of its own store the server has waited already, and a full disk stays full.
@@ -73,8 +80,17 @@ fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
 pub(super) fn unreachable(url: &str, error: reqwest::Error) -> Failed {
     // A URL may be long, and the message has it already.
     let error = error.without_url();
-    if speaks_of_tls(&error) {
-        return Failed::finally(tls(&format!("{url}: no safe connection"), error));
+    if let Some(of_tls) = of_tls(&error) {
+        let message = match of_tls {
+            // The error tells no more than its name.
+            rustls::Error::InvalidCertificate(e) if format!("{e:?}").contains("CaUsedAsEndEntity") => {
+                format!(
+                    "{url}: no safe connection: the server shows the certificate of an authority, not one of its own"
+                )
+            }
+            _ => format!("{url}: no safe connection"),
+        };
+        return Failed::finally(tls(&message, error));
     }
     if error.is_timeout() {
         let message = format!("{url} cannot be reached in time");
@@ -112,20 +128,20 @@ pub(super) fn tls(message: &str, error: reqwest::Error) -> ControlError {
     out
 }
 
-/// Is one of the causes an error of TLS? Streams wrap it in errors of input and output, whose `source` leaves out
+/// The one of the causes that is an error of TLS. Streams wrap it in errors of input and output, whose `source` leaves out
 /// what they wrap.
-fn speaks_of_tls(error: &(dyn Error + 'static)) -> bool {
+fn of_tls<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
     let mut next = Some(error);
     while let Some(error) = next {
-        if error.is::<rustls::Error>() {
-            return true;
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
         }
         next = match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
             Some(wrapped) => Some(wrapped as &(dyn Error + 'static)),
             None => error.source(),
         };
     }
-    false
+    None
 }
 
 #[cfg(test)]
@@ -175,6 +191,14 @@ mod tests {
         }
         let foreign = Failed::refused("https://x", 502, &HeaderMap::new(), b"<html>Bad gateway</html>");
         assert!(foreign.again && foreign.error.message.starts_with("https://x: "), "{foreign:?}");
+        let of = |status: u16, code: &str| {
+            let body = format!(
+                r#"{{"type": "error", "error": {{"type": "x", "message": "m", "details": {{"error_code": "{code}"}}}}}}"#
+            );
+            Failed::refused("https://x", status, &HeaderMap::new(), body.as_bytes()).error.message
+        };
+        assert_eq!(of(401, "http.unauthenticated"), "https://x does not know the token: it is wrong, revoked or over");
+        assert_eq!(of(404, "http.no_route"), "https://x is a checkfu, and has no such path");
         let elsewhere = Failed::refused("https://x", 302, &HeaderMap::new(), b"");
         assert_eq!((elsewhere.error.code, elsewhere.again), ("remote.address", false));
     }

@@ -19,6 +19,9 @@ codes! {
     NOT_FOUND = "resource.not_found", Error, "there is no such resource",
         "The id was never given, or the resource is deleted.",
         "Plan again, or correct the id.";
+    ENVIRONMENT_NOT_FOUND = "environment.not_found", Error, "there is no such environment",
+        "The id was never given, or the environment is deleted.",
+        "Plan again, or correct the id.";
     ARCHIVED = "resource.archived", Error, "the resource is archived",
         "An archived resource can be read and takes no change.",
         "Make a new one; a plan made now does so where the address is still wanted.";
@@ -66,7 +69,7 @@ codes! {
         "Keep your own copy of what you upload.";
     OWNED_ELSEWHERE = "authoring.owned_elsewhere", Error, "another authoring owner has this resource",
         "A resource has at most one authoring owner, and only that one changes its configuration.",
-        "Ask the owner that the message names, or have the resource transferred.";
+        "Ask the owner that the message names to hand it over (`removed:` with `to:`), or take it over with `adopt:` and `from:`, which over HTTP needs a token with the admin scope.";
     OWNER_REQUIRED = "authoring.owner_required", Error, "this needs the acting owner",
         "Claims, releases, and what is recorded as applied belong to an authoring owner, and none acts or another does.",
         "Act as the owner of the resource.";

@@ -102,8 +102,8 @@ pub struct Ref {
     pub selector: Selector,
 }
 
-/// Live ids by key: [`Target::key`] → id; `KEY@sha256:…` → the version (a `skver_…` id for skills, the decimal
-/// number for trees and stores).
+/// Live ids by key: `Agent/support` or `acme/legal:Skill/tone` → id; `KEY@sha256:…` → the version (a
+/// `skver_…` id for skills, the decimal number for trees and stores).
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Ids(pub BTreeMap<String, String>);

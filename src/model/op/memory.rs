@@ -96,6 +96,8 @@ pub struct MemoryVersions {
     pub session: Option<String>,
     /// Only by this actor of kind api.
     pub api_key: Option<String>,
+    /// Only by this service account. Nothing in a workspace is written by one.
+    pub service_account: Option<String>,
     /// Only at or after this time (RFC 3339).
     pub created_from: Option<String>,
     /// Only at or before this time (RFC 3339).
@@ -117,7 +119,7 @@ pub struct MemoryVersionOf {
     pub version: String,
 }
 
-/// Stores a file whose bytes came by [`crate::model::op::Request::BlobPut`].
+/// Stores a file whose bytes came by `blobs.put`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileCreate {
     /// Last component of what the upload was called; 1–255 characters.
@@ -137,6 +139,8 @@ pub struct FileCreate {
 pub struct FileList {
     /// Only these, at most 100; not together with `page` and `limit`. Unknown ones are left out.
     pub ids: Vec<String>,
+    /// Only of this scope. No file of a workspace has one.
+    pub scope: Option<String>,
     /// Opaque cursor.
     pub page: Option<String>,
     /// Default 20, at most 1,000.

@@ -29,7 +29,8 @@ pub struct Context {
     pub key: Option<String>,
     /// `Checkfu-Break-Glass`: the reason; needs admin.
     pub break_glass: Option<String>,
-    /// May the caller use break-glass and act for any owner?
+    /// May the caller use break-glass, and take from an owner what that one did not offer? Over HTTP the token's scope
+    /// says it; who has the file of an embedded workspace may.
     pub admin: bool,
     /// The epoch of the workspace that the caller has seen (`Checkfu-Epoch`); in another one a write is refused.
     pub epoch: Option<String>,
@@ -172,7 +173,7 @@ pub struct ClaimOf {
     pub protected: bool,
 }
 
-/// Files of a version: metadata here, bytes by [`Request::BlobPut`] before.
+/// Files of a version: metadata here, bytes by `blobs.put` before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ContentOf {
     /// Sorted by path.
@@ -192,7 +193,7 @@ pub struct Create {
     pub content: Option<ContentOf>,
     /// Claim on create. Needs an acting owner.
     pub claim: Option<ClaimOf>,
-    /// With a claim: the id of the last retired resource at this address that the plan saw (`None` = none);
+    /// With a claim: the id of the last retired resource at this address that the plan saw (null = none);
     /// another one is `stale`.
     pub absent_since: Option<String>,
     /// The resource whose place it takes.
@@ -204,7 +205,7 @@ pub struct Create {
 pub struct Expect {
     /// Live id.
     pub id: String,
-    /// The resource's integer version; `None` = any (not from our client).
+    /// The resource's integer version; null = any.
     pub version: Option<u64>,
 }
 
@@ -221,6 +222,8 @@ pub struct ListOf {
     pub include_archived: bool,
     /// Whole bodies, or summaries (id, version, authoring, digests).
     pub view: ListView,
+    /// Of skills: only those that come from there. All of a workspace are custom ones.
+    pub source: Option<SkillSource>,
     /// Only those made at or after this time (RFC 3339).
     pub created_from: Option<String>,
     /// Only those made at or before this time (RFC 3339).
@@ -229,6 +232,16 @@ pub struct ListOf {
     pub page: Option<String>,
     /// Default 20; at most what the kind allows (100; skills 1,000).
     pub limit: Option<u32>,
+}
+
+/// Where skills come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkillSource {
+    /// Whoever uses the workspace.
+    Custom,
+    /// Whoever made the API; a workspace holds none of these.
+    Anthropic,
 }
 
 /// How much of a resource a list shows.
@@ -308,7 +321,7 @@ pub struct RetireOf {
     pub kind: Kind,
     /// Which, and its version.
     pub at: Expect,
-    /// Of a store: the number of its newest MemoryVersion (0 = none yet), not told by its version; `None` = any.
+    /// Of a store: the number of its newest MemoryVersion (0 = none yet), not told by its version; null = any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_version: Option<u64>,
 }
@@ -331,7 +344,7 @@ pub struct Publish {
 pub struct WriteContents {
     /// The store.
     pub id: String,
-    /// Path → what must be there (`None` = absent), for each path in `puts` and `deletes`.
+    /// Path → what must be there (null = absent), for each path in `puts` and `deletes`.
     pub expect: BTreeMap<String, Option<Digest>>,
     /// Path → blob.
     pub puts: BTreeMap<String, Digest>,
@@ -351,10 +364,10 @@ pub struct OwnerOf {
 /// Lists summaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summaries {
-    /// An owner's, or (`None`) the unowned ones with one of `names`, and, of kinds whose names are unique in the
+    /// An owner's, or (null) the unowned ones with one of `names`, and, of kinds whose names are unique in the
     /// workspace, whoever has one of them.
     pub owner: Option<Owner>,
-    /// Which kind; `None` = all.
+    /// Which kind; null = all.
     pub kind: Option<Kind>,
     /// With `owner: None`: only these shown names.
     pub names: Vec<String>,
@@ -385,7 +398,7 @@ pub struct Resolve {
 /// One reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Want {
-    /// [`crate::model::kinds::Target::key`].
+    /// `Agent/support`, `acme/legal:Skill/legal-tone`, or a live id.
     pub key: String,
     /// The newest version with this content.
     pub content: Option<Digest>,

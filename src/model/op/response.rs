@@ -80,7 +80,7 @@ pub struct Written {
     #[serde(default)]
     pub moved: bool,
     /// Digest of the document that is applied now, or, of a retirement or release, of the one that went:
-    /// `applies.get` answers it. `None` where nobody owns it.
+    /// `applies.get` answers it. null where nobody owns it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Digest>,
 }
@@ -133,12 +133,11 @@ pub struct OwnerState {
     pub workspace_id: String,
     /// Drawn anew by a restore.
     pub epoch: String,
-    /// Over sorted (address, live digest, applied digest, protected) of its resources; see
-    /// [`crate::live::owner_digest`].
+    /// Over sorted (address, live digest, applied digest, protected) of its resources.
     pub digest: Digest,
     /// How many resources.
     pub count: u64,
-    /// The policy last applied; `None` before the first.
+    /// The policy last applied; null before the first.
     pub policy: Option<Policy>,
     /// Where its last Apply came from.
     pub source: Option<Source>,
@@ -160,7 +159,7 @@ pub struct OwnerState {
 pub struct Beside {
     /// How many.
     pub count: u64,
-    /// The ones that were written last, newest first, at most [`Beside::SHOWN`].
+    /// The ones that were written last, newest first, at most 10.
     pub newest: Vec<MemoryInfo>,
 }
 
@@ -168,7 +167,7 @@ impl Beside {
     /// Most memories that are named.
     pub const SHOWN: usize = 10;
 
-    /// Of these; `None` where there are none.
+    /// Of these; null where there are none.
     pub fn of(mut all: Vec<MemoryInfo>) -> Option<Self> {
         let count = all.len() as u64;
         all.sort_by(|a, b| (&b.updated_at, &a.path).cmp(&(&a.updated_at, &b.path)));
@@ -184,10 +183,10 @@ pub struct Summary {
     pub id: String,
     /// Kind.
     pub kind: Kind,
-    /// Its owner; `None` = unowned.
+    /// Its owner; null = unowned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,
-    /// Address under its owner; `None` = unowned.
+    /// Address under its owner; null = unowned.
     pub address: Option<Address>,
     /// Shown name.
     pub name: String,
@@ -197,7 +196,7 @@ pub struct Summary {
     pub seq: u64,
     /// `authoring.protected`.
     pub protected: bool,
-    /// Of the owned part of what is live; `None`: archived or deleted by another.
+    /// Of the owned part of what is live; null: archived or deleted by another.
     pub live_digest: Option<Digest>,
     /// Of what was applied.
     pub applied_digest: Option<Digest>,
@@ -269,7 +268,7 @@ pub struct Moved {
 pub struct Resolved {
     /// The key asked for.
     pub key: String,
-    /// Live id; `None` = there is no such resource.
+    /// Live id; null = there is no such resource.
     pub id: Option<String>,
     /// Its kind.
     pub kind: Option<Kind>,
@@ -339,17 +338,37 @@ pub struct ApplyInfo {
     pub source: Source,
     /// When it began (RFC 3339, UTC).
     pub began_at: String,
-    /// When it ended; `None` = it runs, or was killed.
+    /// When it ended; null = it runs, or was killed.
     pub ended_at: Option<String>,
-    /// `done`, `partial`, `failed` (nothing was done), `interrupted`; `None` while it runs.
+    /// `done`, `partial`, `failed` (nothing was done), `interrupted`; null while it runs.
     pub outcome: Option<String>,
     /// How many actions were done.
     pub done: u64,
+    /// How many of these were of each verb, by verb.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub did: Vec<Did>,
+    /// The addresses of these, sorted, each once, at most [`ApplyInfo::SHOWN`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<String>,
     /// Lines, in the order in which they were written. Empty in lists.
     pub lines: Vec<ReceiptLine>,
     /// The specs that its lines name, by digest. Empty in lists.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub specs: BTreeMap<String, Value>,
+}
+
+/// How many actions of a verb an Apply did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Did {
+    /// As in the names of actions: `update`, `publish`, `retire`.
+    pub verb: String,
+    /// How many.
+    pub count: u64,
+}
+
+impl ApplyInfo {
+    /// Most addresses that are named.
+    pub const SHOWN: usize = 10;
 }
 
 /// What an owner had applied at an address at some time.
@@ -364,7 +383,7 @@ pub struct Recorded {
     /// Was it protected?
     #[serde(default)]
     pub protected: bool,
-    /// The files of the content that it names (skills, trees); a store's are in its `contents`.
+    /// The files of the content that it names (skills, trees); of a store the memories whose bytes are held still.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<Entry>,
 }
@@ -404,7 +423,7 @@ pub struct Fact {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<String>,
     /// Digest before of what the operation is about: the body; of a version or of memories the content; of
-    /// authoring the applied spec; the policy. `None` = there was none.
+    /// authoring the applied spec; the policy. null = there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Digest>,
     /// The same after.

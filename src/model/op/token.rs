@@ -34,7 +34,7 @@ pub struct TokenInfo {
     pub actor_kind: ActorKind,
     /// When it was made (RFC 3339, UTC).
     pub created_at: String,
-    /// When it ends; `None` = when it is revoked.
+    /// When it ends; null = when it is revoked.
     pub expires_at: Option<String>,
     /// When it was revoked.
     pub revoked_at: Option<String>,

@@ -193,6 +193,7 @@ pub(crate) async fn bodies(world: &World, owner: Option<&Owner>) -> BTreeMap<Str
                 labels: BTreeMap::new(),
                 include_archived: true,
                 view: ListView::Full,
+                source: None,
                 created_from: None,
                 created_to: None,
                 page,

@@ -65,4 +65,10 @@ fn an_environment_keeps_its_type_and_takes_nothing_once_archived() {
     let any = Expect { id: id.clone(), version: None };
     let late = update(Kind::Environment, any, json!({"description": "x"}));
     assert_eq!(ws.refused(&anyone(), late).code, "environment.archived");
+    let none = || Expect { id: "env_none".to_owned(), version: None };
+    let get = Request::Get(GetOf { kind: Kind::Environment, id: "env_none".to_owned(), version: None });
+    let update = update(Kind::Environment, none(), json!({"description": "x"}));
+    for request in [get, update, retire(Kind::Environment, none())] {
+        assert_eq!(ws.refused(&anyone(), request).code, "environment.not_found");
+    }
 }

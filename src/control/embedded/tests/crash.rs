@@ -69,6 +69,7 @@ fn a_caller_that_goes_away_leaves_a_whole_write() {
         labels: std::collections::BTreeMap::new(),
         include_archived: false,
         view: ListView::Full,
+        source: None,
         created_from: None,
         created_to: None,
         page: None,

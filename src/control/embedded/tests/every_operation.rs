@@ -37,6 +37,7 @@ impl Walk {
             labels: std::collections::BTreeMap::new(),
             include_archived: true,
             view: ListView::Full,
+            source: None,
             created_from: None,
             created_to: None,
             page: None,

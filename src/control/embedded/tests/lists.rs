@@ -15,6 +15,7 @@ fn list(kind: Kind) -> ListOf {
         labels: BTreeMap::new(),
         include_archived: false,
         view: ListView::Full,
+        source: None,
         created_from: None,
         created_to: None,
         page: None,
@@ -92,6 +93,10 @@ fn lists_filter_by_time_label_and_owner_and_show_summaries() {
     assert_eq!(summary[0]["authoring"]["owner"], A);
     assert_eq!(summary[0]["live_digest"], summary[0]["applied_digest"]);
     assert!(summary[0].get("system").is_none() && summary[0].get("model").is_none());
+    let skill = ws.skill(None, "faq", "text").id;
+    let from = |source| of(ListOf { source: Some(source), ..list(Kind::Skill) });
+    assert_eq!(ids(&from(SkillSource::Custom)), [skill.as_str()]);
+    assert!(from(SkillSource::Anthropic).is_empty());
 }
 
 #[test]

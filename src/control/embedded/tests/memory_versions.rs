@@ -89,6 +89,8 @@ fn versions_are_filtered_and_paged() {
     assert_eq!(paged, all);
     let full = list(&ws, MemoryVersions { view: Some(View::Full), ..wanted(&store) });
     assert_eq!(full[2]["content"], "kept");
+    // Nothing is written by a service account here.
+    assert!(list(&ws, MemoryVersions { service_account: Some("svac_1".to_owned()), ..wanted(&store) }).is_empty());
     for bad in [
         MemoryVersions { operation: Some("redacted".to_owned()), ..wanted(&store) },
         MemoryVersions { created_from: Some("monday".to_owned()), ..wanted(&store) },

@@ -199,6 +199,7 @@ fn all_agents() -> ListOf {
         labels: std::collections::BTreeMap::new(),
         include_archived: false,
         view: ListView::Full,
+        source: None,
         created_from: None,
         created_to: None,
         page: None,

@@ -94,7 +94,7 @@ fn lists_page_newest_first_or_name_ids() {
     let newest: Vec<&str> = made.iter().rev().map(String::as_str).collect();
     let (mut all, mut page) = (Vec::new(), None);
     loop {
-        let found = ws.page(Request::FileList(FileList { ids: vec![], page, limit: Some(2) }));
+        let found = ws.page(Request::FileList(FileList { page, limit: Some(2), ..FileList::default() }));
         all.extend(found.data);
         page = found.next_page;
         match &page {
@@ -108,6 +108,10 @@ fn lists_page_newest_first_or_name_ids() {
         ..FileList::default()
     };
     assert_eq!(ids(&ws.page(Request::FileList(named.clone())).data), [&made[3], &made[1]]);
+    for none in [named.clone(), FileList::default()] {
+        let scope = Some("sesn_1".to_owned());
+        assert!(ws.page(Request::FileList(FileList { scope, ..none })).data.is_empty());
+    }
     let many = (0..101).map(|n| format!("file_{n}")).collect();
     for bad in [
         FileList { limit: Some(1), ..named.clone() },

@@ -92,8 +92,9 @@ fn the_wire_is_as_it_is_written_down() {
     let of = |name: &str| shown(all.iter().find(|r| r.name() == name).unwrap());
     assert_eq!(of("agents.get"), "Get /v1/agents/agent_1 version=7 ");
     assert_eq!(of("authoring.owner"), "Get /v1/authoring/owners/acme%2Fsupport  ");
-    assert_eq!(of("agents.archive"), r#"Post /v1/agents/agent_1/archive  {"expected_version":7,"memory_version":7}"#);
-    assert_eq!(of("skills.delete"), "Delete /v1/skills/agent_1 expected_version=7&memory_version=7 ");
+    assert_eq!(of("agents.archive"), r#"Post /v1/agents/agent_1/archive  {"expected_version":7}"#);
+    assert_eq!(of("skills.delete"), "Delete /v1/skills/agent_1 expected_version=7 ");
+    assert_eq!(of("memory_stores.delete"), "Delete /v1/memory_stores/agent_1 expected_version=7&memory_version=7 ");
     assert_eq!(
         of("agents.list"),
         "Get /v1/agents owner=acme/support&label=a%3Db%253D=&label=x=x&include_archived=true&view=summary\
@@ -113,5 +114,5 @@ fn the_wire_is_as_it_is_written_down() {
     );
     assert_eq!(of("blobs.put"), format!("Post /v1/blobs digest=sha256:{hex} 1 bytes"));
     assert_eq!(of("blobs.get"), format!("Get /v1/blobs/sha256:{hex}  "));
-    assert_eq!(of("files.list"), "Get /v1/files ids[]=x&ids[]=b&page=x&limit=7 ");
+    assert_eq!(of("files.list"), "Get /v1/files ids[]=x&ids[]=b&scope_id=x&page=x&limit=7 ");
 }

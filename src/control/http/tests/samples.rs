@@ -128,7 +128,8 @@ impl Made {
         let at = || self.expect();
         let (page, limit) = self.page();
         let version = || VersionOf { kind, id: id(), version: self.text.clone() };
-        let retire = || RetireOf { kind, at: at(), memory_version: self.opt(7) };
+        let memories = if kind == Kind::MemoryStore { self.opt(7) } else { None };
+        let retire = || RetireOf { kind, at: at(), memory_version: memories };
         let replaces = self.opt(at());
         let absent_since = self.opt(self.text.clone());
         let claim = self.opt(self.claim());
@@ -139,6 +140,7 @@ impl Made {
             labels: BTreeMap::from([(self.text.clone(), self.text.clone()), ("a=b%3D".to_owned(), String::new())]),
             include_archived: self.all,
             view: if self.all { ListView::Summary } else { ListView::Full },
+            source: if kind == Kind::Skill { self.opt(SkillSource::Anthropic) } else { None },
             created_from: self.opt(self.time()),
             created_to: self.opt(self.time()),
             page: page.clone(),
@@ -202,6 +204,7 @@ impl Made {
                 operation: self.opt("modified".to_owned()),
                 session: self.opt(text()),
                 api_key: self.opt(text()),
+                service_account: self.opt(text()),
                 created_from: self.opt(self.time()),
                 created_to: self.opt(self.time()),
                 view,
@@ -226,7 +229,12 @@ impl Made {
                 size: u64::from(self.number),
                 expires_in_seconds: self.opt(3_600),
             }),
-            Request::FileList(FileList { ids: vec![self.text.clone(), "b".to_owned()], page, limit }),
+            Request::FileList(FileList {
+                ids: vec![self.text.clone(), "b".to_owned()],
+                scope: self.opt(self.text.clone()),
+                page,
+                limit,
+            }),
             Request::FileGet(get()),
             Request::FileContent(get()),
             Request::FileDelete(get()),
@@ -406,6 +414,8 @@ impl Made {
             ended_at: self.opt(self.time()),
             outcome: self.opt("done".to_owned()),
             done: 2,
+            did: vec![Did { verb: "update".to_owned(), count: 2 }],
+            addresses: vec![Self::address().to_string()],
             lines: vec![self.line()],
             specs: BTreeMap::from([(self.digest().to_string(), serde_json::json!({"name": self.text}))]),
         }
