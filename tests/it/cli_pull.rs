@@ -342,8 +342,8 @@ fn adopt_writes_lines_and_nothing_live() {
     let agent = raw.create(Kind::Agent, json!({ "name": "New one", "model": "m" }), &[]);
     let line = format!("Agent/new-one={}", agent.id);
     told(&s.run(&["adopt", &line]).code(0), &["No file declares Agent/new-one", "checkfu pull"]);
-    let config = s.read("checkfu.yaml");
-    assert!(config.contains("adopt:") && config.contains("Agent/new-one") && config.contains(&agent.id), "{config}");
+    let text = s.read("checkfu.yaml");
+    assert!(text.contains("adopt:") && text.contains("Agent/new-one") && text.contains(&agent.id), "{text}");
     s.run(&["adopt", &line]).code(0);
     s.run(&["pull", &agent.id]).code(0);
     assert!(s.path("agents/new-one.md").exists(), "the name that the line says");
