@@ -63,7 +63,8 @@ pub fn bring(wanted: &Wanted, live: &Value, moves: &[Move], texts: &mut Texts) -
             let parts = Instructions { wanted, manifest: &manifest, texts };
             parts.put(text, &mut target, &mut prose, &mut others);
         } else {
-            let place = manifest.holder(&mut target, moved).ok_or_else(|| PatchError::NoSuchPlace(moved.field.clone()))?;
+            let place =
+                manifest.holder(&mut target, moved).ok_or_else(|| PatchError::NoSuchPlace(moved.field.clone()))?;
             forms.put(&manifest, place, moved, text);
         }
     }

@@ -61,7 +61,10 @@ mod tests {
         let want = |texts: [&str; 3]| Some(texts.map(str::to_owned).to_vec());
         assert_eq!(changed(&old), want(["one\ntwo", "three\n\nfour", "five"]));
         assert_eq!(changed("one\n2\n\nthree\n\nfour\n\nfive"), want(["one\n2", "three\n\nfour", "five"]));
-        assert_eq!(changed("one\ntwo\nmore\n\nthree\n\nfour\n\nfive"), want(["one\ntwo\nmore", "three\n\nfour", "five"]));
+        assert_eq!(
+            changed("one\ntwo\nmore\n\nthree\n\nfour\n\nfive"),
+            want(["one\ntwo\nmore", "three\n\nfour", "five"])
+        );
         assert_eq!(changed("one\ntwo\n\nthree\n\nfour\n\nfive\nsix"), want(["one\ntwo", "three\n\nfour", "five\nsix"]));
         assert_eq!(changed("one\ntwo\n\nthree\n\n4\n\nfive"), want(["one\ntwo", "three\n\n4", "five"]));
         assert_eq!(changed("something\nelse"), None);

@@ -13,6 +13,7 @@ mod cli_output;
 mod cli_prompt;
 mod cli_pull;
 mod cli_pull_ant;
+mod cli_pull_drift;
 mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;

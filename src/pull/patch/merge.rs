@@ -42,7 +42,8 @@ pub fn relined(raw: &str, new: &str) -> String {
         None => ("", raw),
     };
     let br = line_break(body);
-    let old: Vec<(&str, &str)> = lines(body).into_iter().map(|l| l.split_at(l.trim_end_matches(['\n', '\r']).len())).collect();
+    let old: Vec<(&str, &str)> =
+        lines(body).into_iter().map(|l| l.split_at(l.trim_end_matches(['\n', '\r']).len())).collect();
     let bare: Vec<&str> = old.iter().map(|(line, _)| *line).collect();
     let mut fresh: Vec<&str> = new.split('\n').collect();
     let ends = fresh.len() > 1 && fresh.last() == Some(&"");

@@ -61,8 +61,10 @@ impl Writer {
                 format!("[{}]", items.join(", "))
             }
             Value::Object(map) => {
-                let entries: Vec<String> =
-                    in_order(map).into_iter().map(|(k, v)| format!("{}: {}", self.text(k, true), self.flow(v))).collect();
+                let entries: Vec<String> = in_order(map)
+                    .into_iter()
+                    .map(|(k, v)| format!("{}: {}", self.text(k, true), self.flow(v)))
+                    .collect();
                 format!("{{{}}}", entries.join(", "))
             }
             other => other.to_string(),

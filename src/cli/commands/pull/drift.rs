@@ -214,11 +214,8 @@ fn write(run: &Run, session: &Session, mut out: Brought) -> Ran {
         let after = Some(String::from_utf8_lossy(&file.bytes).into_owned());
         changed.push(Changed { path: file.path.clone(), before, after });
     }
-    let removed = out.removed.iter().map(|path| Changed {
-        path: path.clone(),
-        before: Some(String::new()),
-        after: None,
-    });
+    let removed =
+        out.removed.iter().map(|path| Changed { path: path.clone(), before: Some(String::new()), after: None });
     changed.extend(removed);
     changed.sort_by(|a, b| a.path.cmp(&b.path));
     let (mut work, found) = Work::look(&session.dir, out.planned);
@@ -263,8 +260,7 @@ fn tell_gone(run: &Run, gone: &[Address]) {
         return;
     }
     let names: Vec<String> = gone.iter().map(ToString::to_string).collect();
-    let lines: Vec<Removed> =
-        gone.iter().map(|a| Removed { address: a.to_string(), to: None, keep: false }).collect();
+    let lines: Vec<Removed> = gone.iter().map(|a| Removed { address: a.to_string(), to: None, keep: false }).collect();
     let block = config_lists::block(&lines);
     run.printer.talk(&format!(
         "Gone live: {}. To take it out of Git, remove its files and add to checkfu.yaml:\n{block}To make it anew: \

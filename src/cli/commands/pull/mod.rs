@@ -25,8 +25,8 @@ use crate::diag::{Diagnostic, Diagnostics, Severity, codes};
 use crate::model::config::Adopt;
 use crate::model::op::Context;
 use crate::model::{Address, Digest};
-use crate::pull::{Body, File, Resource, Standing, Unit, bad_link, differing, published, standing, units};
 use crate::pull::patch::{self, PatchError};
+use crate::pull::{Body, File, Resource, Standing, Unit, bad_link, differing, published, standing, units};
 use crate::reconcile::load::{LoadOptions, load};
 use crate::reconcile::{self, read};
 

@@ -177,7 +177,9 @@ impl Bundles<'_, '_> {
         let there = std::fs::read(self.drift.session.dir.join(&file)).ok();
         let over = there.as_ref().map_or(Over::Never, |raw| Over::If(Digest::of(raw)));
         let bytes = match (there.map(String::from_utf8), String::from_utf8(bytes)) {
-            (Some(Ok(raw)), Ok(text)) if raw.contains('\r') && !text.contains('\r') => relined(&raw, &text).into_bytes(),
+            (Some(Ok(raw)), Ok(text)) if raw.contains('\r') && !text.contains('\r') => {
+                relined(&raw, &text).into_bytes()
+            }
             (_, Ok(text)) => text.into_bytes(),
             (_, Err(e)) => e.into_bytes(),
         };
