@@ -42,6 +42,7 @@ mod undone;
 #[cfg(test)]
 mod tests;
 
+pub use changes::between;
 pub use check::check;
 pub use digest::{action_digest, digest};
 pub use exit::exit_code;

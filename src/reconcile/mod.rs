@@ -4,6 +4,7 @@ mod ask;
 mod elsewhere;
 pub mod load;
 pub mod read;
+mod recorded;
 mod settle;
 mod snapshot;
 mod source;
@@ -13,6 +14,7 @@ mod tests;
 
 pub use crate::apply::{ApplyError, ApplyOptions, Event};
 pub use crate::desired::Desired;
+pub use recorded::recorded;
 pub use snapshot::{Depth, Snapshot, snapshot};
 pub use source::source_relation;
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::sandbox::{Sandbox, team};
 
 /// Somebody else changes an agent's prompt, with a reason.
-fn edit_live(s: &Sandbox, address: &str, system: &str) {
+pub(crate) fn edit_live(s: &Sandbox, address: &str, system: &str) {
     let live = s.run(&["get", address, "--json"]).json()["resources"][0]["id"].as_str().unwrap().to_owned();
     let control = Embedded::open(&s.path(".checkfu/workspace.db"), EmbeddedOptions::default()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -6,10 +6,12 @@
 mod action;
 mod cli_backup;
 mod cli_bounds;
+mod cli_decide;
 mod cli_drift;
 mod cli_interrupt;
 mod cli_loop;
 mod cli_output;
+mod cli_owners;
 mod cli_prompt;
 mod cli_pull;
 mod cli_pull_ant;
@@ -18,6 +20,7 @@ mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;
 mod cli_serve;
+mod cli_take_over;
 mod cli_token;
 mod cli_validate;
 mod cli_views;
@@ -37,6 +40,7 @@ mod remote;
 mod repo;
 mod sandbox;
 mod serve;
+mod situations;
 mod words;
 
 use std::collections::BTreeSet;

@@ -135,7 +135,7 @@ fn action(action: &Action, verb_width: usize, name_width: usize, options: Option
     }
 }
 
-fn field(path: &str, shown: Shown, tail: &str, options: Options<'_>, out: &mut String) {
+pub(super) fn field(path: &str, shown: Shown, tail: &str, options: Options<'_>, out: &mut String) {
     let path = line(path);
     match shown {
         Shown::Short { before, after } => {

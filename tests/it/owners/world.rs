@@ -33,6 +33,7 @@ pub(super) async fn everything(world: &World, skills: &BTreeMap<Digest, String>)
             let of = ListOf {
                 kind,
                 owner: None,
+                source: None,
                 labels: BTreeMap::new(),
                 include_archived: true,
                 view: ListView::Full,
