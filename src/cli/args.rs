@@ -24,7 +24,8 @@ Exit codes: 0 nothing to do, or all done; 1 error; 2 changes are pending; 3 live
 owned by another; 5 refused by policy; 6 some done, some failed; 130 interrupted. \
 `plan` gives 2 and 3 with --detailed-exitcode only.
 
-Environment: CHECKFU_TARGET (as --target), CHECKFU_ACTOR (who acts, for the audit), NO_COLOR.";
+Environment: CHECKFU_TARGET (as --target), CHECKFU_ACTOR (who acts, for the audit), VISUAL and EDITOR (for `edit`), \
+NO_COLOR.";
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
@@ -79,6 +80,12 @@ pub enum Command {
     Apply(Apply),
     /// Retire everything that this project owns
     Destroy(Destroy),
+    /// Tell what moved live, who moved it, and what is not applied yet; writes nothing
+    Drift(Drift),
+    /// Put back what moved live, as apply does
+    Revert(Revert),
+    /// Change what is live at once, with a reason (break-glass); it stays until it is put back or pulled into the files
+    Edit(Edit),
     /// List live resources of this project, or show one
     Get(Get),
     /// Write what is live as manifests and folders
@@ -407,6 +414,46 @@ pub struct Rollback {
     /// What, and what is allowed.
     #[command(flatten)]
     pub what: What,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    pub yes: bool,
+}
+
+/// `drift`
+#[derive(Debug, Args)]
+pub struct Drift {
+    /// Only these addresses or files. Globs as in 'Agent/*' are allowed
+    #[arg(value_name = "ADDRESS|PATH")]
+    pub only: Vec<String>,
+    /// Leave these addresses or files out, with globs as above
+    #[arg(long, value_name = "ADDRESS|PATH")]
+    pub exclude: Vec<String>,
+    /// Only resources with this label
+    #[arg(short = 'l', long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+    /// Name every live resource that nobody owns, not the first 20
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `edit`
+#[derive(Debug, Args)]
+pub struct Edit {
+    /// What is opened in $VISUAL or $EDITOR: the fields of an agent, environment, store, tree or mount, the SKILL.md of
+    /// a skill
+    #[arg(value_name = "ADDRESS")]
+    pub address: Address,
+    /// Why; kept in the audit. On a server this needs an admin token
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub reason: String,
+}
+
+/// `revert`
+#[derive(Debug, Args)]
+pub struct Revert {
+    /// What is put back as it was applied, or made anew where it was archived or deleted
+    #[arg(value_name = "ADDRESS", required = true)]
+    pub addresses: Vec<Address>,
     /// Do not ask
     #[arg(long, short = 'y')]
     pub yes: bool,

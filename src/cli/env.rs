@@ -11,6 +11,8 @@ pub struct Environment {
     pub target: Option<String>,
     /// `CHECKFU_ACTOR`: who acts, for the audit.
     pub actor: Option<String>,
+    /// `VISUAL`, else `EDITOR`: the command that opens a file for a person.
+    pub editor: Option<String>,
     /// `CHECKFU_FAILPOINT=POINT:N`: the process is to die at the nth hit of a kill point.
     #[cfg(feature = "failpoints")]
     pub failpoint: Option<(String, u64)>,
@@ -38,6 +40,7 @@ impl Environment {
             no_color: get("NO_COLOR").is_some_and(|v| v.as_os_str() != OsStr::new("")),
             target: text("CHECKFU_TARGET"),
             actor: text("CHECKFU_ACTOR"),
+            editor: text("VISUAL").or_else(|| text("EDITOR")),
             #[cfg(feature = "failpoints")]
             failpoint: text("CHECKFU_FAILPOINT").and_then(|t| {
                 let (point, nth) = t.split_once(':')?;
@@ -65,5 +68,8 @@ mod tests {
         let all = Environment::from(|name| Some(name.into()));
         assert_eq!(all.target.as_deref(), Some("CHECKFU_TARGET"));
         assert_eq!(all.actor.as_deref(), Some("CHECKFU_ACTOR"));
+        assert_eq!(all.editor.as_deref(), Some("VISUAL"));
+        let one = Environment::from(|name| (name == "EDITOR").then(|| "vi".into()));
+        assert_eq!(one.editor.as_deref(), Some("vi"));
     }
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::control::{ControlError, ErrorKind};
-use crate::plan::{self, Effect, Plan};
+use crate::plan::{self, Drift, Effect, Plan};
 use crate::receipt::{Outcome, Receipt};
 use crate::reconcile::{ApplyError, ReconcileError};
 
@@ -101,6 +101,17 @@ impl Exit {
             exit = exit.and(Exit::Partial);
         }
         exit
+    }
+
+    /// Of what drift told.
+    pub fn of_drift(drift: &Drift) -> Exit {
+        match plan::drift_exit_code(drift) {
+            1 => Exit::Error,
+            2 => Exit::Changes,
+            3 => Exit::Drift,
+            4 => Exit::Conflict,
+            _ => Exit::Ok,
+        }
     }
 
     /// Of an apply that ended with an error.

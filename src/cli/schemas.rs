@@ -7,7 +7,7 @@ use crate::cli::view::json;
 use crate::model::Kind;
 use crate::model::config::Config;
 use crate::model::kinds;
-use crate::plan::Plan;
+use crate::plan::{Drift, Plan};
 use crate::receipt::Receipt;
 
 /// A published schema.
@@ -45,9 +45,10 @@ pub fn all() -> Vec<Row> {
     let kind = |kind: &Kind| row(kind.as_str(), format!("a manifest of kind {kind}"), Of::Kind(*kind));
     let manifest = row("Manifest", "a manifest of any kind".to_owned(), Of::Manifest);
     let document = |(name, about, schema): Document| row(name, about.to_owned(), Of::Document(schema));
-    let documents: [Document; 15] = [
+    let documents: [Document; 17] = [
         ("Config", "checkfu.yaml", || schema_for!(Config)),
         ("Plan", "plan --json, plan -o FILE", || schema_for!(Plan)),
+        ("Drift", "drift --json", || schema_for!(Drift)),
         ("Receipt", "apply --json, destroy --json", || schema_for!(Receipt)),
         ("Diagnostics", "validate --json, and any command that fails", || schema_for!(json::DiagnosticsDoc)),
         ("Resources", "get --json", || schema_for!(json::ResourcesDoc)),
@@ -57,6 +58,7 @@ pub fn all() -> Vec<Row> {
         ("Tokens", "token list --json, token revoke --json", || schema_for!(json::TokensDoc)),
         ("Backup", "backup --json", || schema_for!(json::BackupDoc)),
         ("Restore", "restore --json", || schema_for!(json::RestoreDoc)),
+        ("Edit", "edit --json", || schema_for!(json::EditDoc)),
         ("Files", "init --json, new --json", || schema_for!(json::FilesDoc)),
         ("Pulled", "pull --json, adopt --json", || schema_for!(json::PulledDoc)),
         ("Checks", "doctor --json", || schema_for!(json::ChecksDoc)),

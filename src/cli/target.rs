@@ -131,9 +131,20 @@ impl Place {
         found.map_or(Ok(()), |w| w.may_write()).map_err(|e| Failure::control("write the workspace", &e))
     }
 
-    /// Opens the workspace for a command that only reads.
+    /// Opens the workspace for a command that never writes, where there is one: a file stays as it is to the last byte.
+    pub fn open_to_look(&self, printer: &Arc<Printer>) -> Result<Option<Workspace>, Failure> {
+        match &self.at {
+            At::File(path) => {
+                let found = Embedded::open_to_look(path, options(printer)).map_err(|e| opening(&e))?;
+                Ok(found.map(Workspace::Embedded))
+            }
+            At::Server(server) => self.remote(server, printer).map(Workspace::Remote).map(Some),
+        }
+    }
+
+    /// The same where there must be a workspace.
     pub fn open_to_read(&self, printer: &Arc<Printer>) -> Result<Workspace, Failure> {
-        self.open_existing(printer)?.ok_or_else(|| {
+        self.open_to_look(printer)?.ok_or_else(|| {
             let message = format!("target {} has no workspace yet: {} does not exist", self.name, self.written);
             Failure::new(&codes::cli::NO_WORKSPACE, message).fix("checkfu apply")
         })

@@ -6,6 +6,7 @@
 //!           ─▶ resolve (canonical forms, references, rules) ─▶ Desired
 //! ```
 
+mod alone;
 mod cycles;
 mod declare;
 mod lines;
@@ -20,6 +21,7 @@ pub mod rules;
 mod set;
 mod spec;
 
+pub use alone::{Alone, alone};
 pub use declare::{declare, skill_files};
 pub use lines::check_config;
 pub use needs::{Bundle, Needs, Purpose, Use, needs};

@@ -231,7 +231,8 @@ pub(super) fn decision<'d>(item: &Item<'_>, lines: &'d [Accept]) -> Option<&'d A
     lines.iter().find(|line| line.address == *item.address() && line.live == now)
 }
 
-fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, rule: &Rule, me: &Owner) -> Delta<'a> {
+/// Compares one resource with what is live, three values a field.
+pub(super) fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, rule: &Rule, me: &Owner) -> Delta<'a> {
     let mut out = Delta::new(item, State::Compared);
     let live = item.live_spec.as_deref().unwrap_or(&body.live);
     let applied = item.applied.as_deref().unwrap_or(&body.applied.spec);
@@ -256,11 +257,11 @@ fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, rule: &Rule, me: &Owner)
 }
 
 /// What a person decided about a resource.
-struct Rule {
+pub(super) struct Rule {
     /// What moved live is put back.
-    reverts: bool,
+    pub(super) reverts: bool,
     /// The side that an `accept:` line takes where both moved.
-    taken: Option<Take>,
+    pub(super) taken: Option<Take>,
 }
 
 struct Three<'a, 'o> {

@@ -10,7 +10,7 @@ use crate::plan::item::Item;
 use crate::plan::{Effect, Gathered, Held, KeptMemory, Notes, Options, places};
 
 /// Who moved a field, by the audit: the newest write that touched it.
-fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
+pub(super) fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
     let top = path.split('.').next().unwrap_or(path);
     let touches = |m: &Moved| m.fields.is_empty() || m.fields.iter().any(|f| f == path || f == top);
     moved.iter().rev().find(|m| touches(m)).or(moved.last())

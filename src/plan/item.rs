@@ -204,7 +204,7 @@ fn numbers(item: &mut Item<'_>, live: &Live, out: &mut Gathered) {
 
 /// Writes the content in place of the number. The number stands beside the reference (skills) or in the
 /// resource's selection (mounts).
-fn pin(spec: &mut Value, r: &Ref, number: u64, content: &Digest) {
+pub fn pin(spec: &mut Value, r: &Ref, number: u64, content: &Digest) {
     let parent = r.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
     for pointer in [r.pointer.as_str(), parent, "/selection"] {
         let Some(Value::Object(holder)) = spec.pointer_mut(pointer) else { continue };
@@ -289,7 +289,7 @@ pub(super) fn is_gone(live: &LiveResource) -> bool {
 }
 
 /// Does what is sent carry a reference: the field that holds it, or the one that selects its version?
-pub(super) fn carries(def: &KindDef, r: &Ref, sends: impl Fn(&str) -> bool) -> bool {
+pub fn carries(def: &KindDef, r: &Ref, sends: impl Fn(&str) -> bool) -> bool {
     sends(r.field) || (r.selector != Selector::None && def.field(SELECTION).is_some() && sends(SELECTION))
 }
 

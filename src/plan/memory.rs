@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use crate::live::LiveBody;
 use crate::model::kinds::{is_under, is_unowned};
 use crate::model::op::{ActorKind, Beside, MemoryInfo};
 use crate::model::{Digest, Owner};
@@ -68,8 +69,9 @@ impl Memories {
     }
 }
 
+/// Who decides what is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     Enforce,
     Upkeep,
     Seed,
@@ -91,7 +93,7 @@ fn mode_at(spec: &Value, path: &str) -> Option<Mode> {
 }
 
 /// The mode of a path: that of its field, or else of its prefix.
-fn mode_of(item: &Item<'_>, path: &str) -> Option<Mode> {
+pub(super) fn mode_of(item: &Item<'_>, path: &str) -> Option<Mode> {
     let named = format!("contents.{path}");
     if is_unowned(&item.wanted.seeded, &named) {
         Some(Mode::Seed)
@@ -112,35 +114,43 @@ fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
 }
 
 /// One path and its three values.
-struct Path<'a> {
-    at: &'a str,
-    wanted: Option<Digest>,
-    applied: Option<Digest>,
-    live: Option<Digest>,
-    info: Option<&'a MemoryInfo>,
+pub(super) struct Path<'a> {
+    pub(super) at: &'a str,
+    pub(super) wanted: Option<Digest>,
+    pub(super) applied: Option<Digest>,
+    pub(super) live: Option<Digest>,
+    pub(super) info: Option<&'a MemoryInfo>,
+}
+
+/// Every path of a store, with its three values.
+pub(super) fn paths<'a>(item: &'a Item<'_>, body: &'a LiveBody) -> Vec<Path<'a>> {
+    let infos: BTreeMap<&str, &MemoryInfo> = body.memories.iter().map(|m| (m.path.as_str(), m)).collect();
+    let mut live = digests(&body.live);
+    live.extend(infos.iter().map(|(path, m)| (*path, m.content_sha256)));
+    let applied = digests(&body.applied.spec);
+    let wanted = &item.wanted.memories;
+    let all: BTreeSet<&str> =
+        wanted.keys().map(String::as_str).chain(applied.keys().copied()).chain(live.keys().copied()).collect();
+    let path = |at: &'a str| Path {
+        at,
+        wanted: wanted.get(at).map(|w| w.sha256),
+        applied: applied.get(at).copied(),
+        live: live.get(at).copied(),
+        info: infos.get(at).copied(),
+    };
+    all.into_iter().map(path).collect()
 }
 
 /// Compares. `None`: the kind has no memories.
 pub(super) fn compare(item: &Item<'_>, me: &Owner) -> Option<Memories> {
     item.def.field("contents")?;
     let body = item.body()?;
-    let infos: BTreeMap<&str, &MemoryInfo> = body.memories.iter().map(|m| (m.path.as_str(), m)).collect();
-    let mut live = digests(&body.live);
-    live.extend(infos.iter().map(|(path, m)| (*path, m.content_sha256)));
-    let applied = digests(&body.applied.spec);
-    let wanted = &item.wanted.memories;
-    let paths: BTreeSet<&str> =
-        wanted.keys().map(String::as_str).chain(applied.keys().copied()).chain(live.keys().copied()).collect();
+    let paths = paths(item, body);
+    let infos: BTreeMap<&str, &MemoryInfo> = paths.iter().filter_map(|p| Some((p.at, p.info?))).collect();
+    let live: BTreeMap<&str, Digest> = paths.iter().filter_map(|p| Some((p.at, p.live?))).collect();
     let mut out = Memories { live: live.len(), ..Memories::default() };
-    for path in paths {
-        let p = Path {
-            at: path,
-            wanted: wanted.get(path).map(|w| w.sha256),
-            applied: applied.get(path).copied(),
-            live: live.get(path).copied(),
-            info: infos.get(path).copied(),
-        };
-        decide(item, &body.applied.spec, &p, &mut out);
+    for p in &paths {
+        decide(item, &body.applied.spec, p, &mut out);
     }
     for path in out.puts.iter().chain(&out.deletes) {
         out.expect.insert(path.clone(), live.get(path.as_str()).copied());

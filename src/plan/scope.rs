@@ -44,6 +44,11 @@ pub(super) struct Selected {
 }
 
 impl Selected {
+    /// All there is.
+    pub(super) fn all() -> Self {
+        Self { wanted: None, retirable: None }
+    }
+
     /// Is a wanted resource in it?
     pub(super) fn holds(&self, address: &Address) -> bool {
         self.wanted.as_ref().is_none_or(|s| s.contains(address))
@@ -143,23 +148,10 @@ pub(super) fn label<'v>(spec: &'v serde_json::Value, key: &str) -> Option<&'v st
 
 /// Works the scope out, with the closure of what it depends on.
 pub(super) fn select(all: &BTreeMap<Address, Wanted>, live: &Live, options: &Options, out: &mut Gathered) -> Selected {
-    let scope = &options.scope;
-    if scope.is_all() {
-        return Selected { wanted: None, retirable: None };
-    }
-    let gone: Vec<(&Address, &LiveResource)> = live.resources.iter().filter(|(a, _)| !all.contains_key(*a)).collect();
-    let (only, exclude) = (Named::all(&scope.only), Named::all(&scope.exclude));
-    let excluded = |w: &Wanted| exclude.iter().any(|n| n.wanted(w));
-    let labelled = |spec: &serde_json::Value| scope.labels.iter().all(|(k, v)| label(spec, k) == Some(v));
-    // An inline mount has no labels; those of its agent count.
-    let by_label = |w: &Wanted| {
-        labelled(&w.spec) || host(&w.address).and_then(|agent| all.get(&agent)).is_some_and(|a| labelled(&a.spec))
-    };
-    let mut open: Vec<&Wanted> = all
-        .values()
-        .filter(|w| only.is_empty() || only.iter().any(|n| n.wanted(w)))
-        .filter(|w| by_label(w) && !excluded(w))
-        .collect();
+    let mut selected = named(all, live, options, out);
+    let Some(named) = selected.wanted.take() else { return selected };
+    let exclude = Named::all(&options.scope.exclude);
+    let mut open: Vec<&Wanted> = named.iter().filter_map(|a| all.get(a)).collect();
     let mut wanted = BTreeSet::new();
     while let Some(next) = open.pop() {
         if !wanted.insert(next.address.clone()) {
@@ -167,10 +159,32 @@ pub(super) fn select(all: &BTreeMap<Address, Wanted>, live: &Live, options: &Opt
         }
         for r in &next.refs {
             if let Target::Own(address) = &r.target {
-                open.extend(all.get(address).filter(|w| !excluded(w)));
+                open.extend(all.get(address).filter(|w| !exclude.iter().any(|n| n.wanted(w))));
             }
         }
     }
+    Selected { wanted: Some(wanted), ..selected }
+}
+
+/// Works the scope out: what it names, and nothing that that needs.
+pub(super) fn named(all: &BTreeMap<Address, Wanted>, live: &Live, options: &Options, out: &mut Gathered) -> Selected {
+    let scope = &options.scope;
+    if scope.is_all() {
+        return Selected::all();
+    }
+    let gone: Vec<(&Address, &LiveResource)> = live.resources.iter().filter(|(a, _)| !all.contains_key(*a)).collect();
+    let (only, exclude) = (Named::all(&scope.only), Named::all(&scope.exclude));
+    let labelled = |spec: &serde_json::Value| scope.labels.iter().all(|(k, v)| label(spec, k) == Some(v));
+    // An inline mount has no labels; those of its agent count.
+    let by_label = |w: &Wanted| {
+        labelled(&w.spec) || host(&w.address).and_then(|agent| all.get(&agent)).is_some_and(|a| labelled(&a.spec))
+    };
+    let wanted: BTreeSet<Address> = all
+        .values()
+        .filter(|w| only.is_empty() || only.iter().any(|n| n.wanted(w)))
+        .filter(|w| by_label(w) && !exclude.iter().any(|n| n.wanted(w)))
+        .map(|w| w.address.clone())
+        .collect();
     let retirable: BTreeSet<Address> = gone
         .into_iter()
         .filter(|(a, r)| {

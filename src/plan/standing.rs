@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::desired::Desired;
 use crate::diag::codes::plan as codes;
 use crate::live::Live;
@@ -16,7 +19,8 @@ use crate::plan::{About, Action, Allowed, Effect, Gathered, Options, Preconditio
 pub(super) const TAKE_OUT: &str = "take the line out, and its key too where it is the last one";
 
 /// How the source stands to the one last applied. Only the caller can see history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum SourceRelation {
     /// The same commit, or nothing was applied yet.
     Same,
@@ -110,12 +114,19 @@ fn accepted(desired: &Desired, options: &Options, deltas: &[Delta<'_>], out: &mu
     }
 }
 
-fn source(desired: &Desired, live: &Live, options: &Options, acts: bool, out: &mut Gathered) {
-    let Some(last) = live.record.as_ref().and_then(|r| r.source.as_ref()) else { return };
+/// How the source stands to the one last applied, another repository or folder of it included.
+pub(super) fn relation(desired: &Desired, live: &Live, options: &Options) -> SourceRelation {
+    let Some(last) = live.record.as_ref().and_then(|r| r.source.as_ref()) else { return SourceRelation::Same };
     let now = &desired.source;
     let differs = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
     let elsewhere = differs(&now.repository, &last.repository) || differs(&now.path, &last.path);
-    let relation = if elsewhere { SourceRelation::OtherRepository } else { options.source_relation };
+    if elsewhere { SourceRelation::OtherRepository } else { options.source_relation }
+}
+
+fn source(desired: &Desired, live: &Live, options: &Options, acts: bool, out: &mut Gathered) {
+    let Some(last) = live.record.as_ref().and_then(|r| r.source.as_ref()) else { return };
+    let now = &desired.source;
+    let relation = relation(desired, live, options);
     let answered = !acts || Allowed::new(options).answers(AllowRule::Source, None);
     let effect = if answered { Effect::Note } else { Effect::Refuses };
     let text = |s: &Option<String>| s.clone().unwrap_or_else(|| "?".to_owned());

@@ -57,6 +57,12 @@ impl<C: ControlPlane> Ask<'_, C> {
         self.side_by_side(batches).await
     }
 
+    /// All unowned resources, the kinds side by side.
+    pub(crate) async fn nobodys(&self) -> Result<Vec<Summary>, ControlError> {
+        let of = |kind| Summaries { owner: None, kind: Some(kind), names: vec![], page: None, limit: None };
+        self.side_by_side(Kind::ALL.into_iter().map(|kind| self.pages(of(kind))).collect()).await
+    }
+
     /// What other owners have at these addresses, what is offered to this one there, and what has these ids.
     pub(crate) async fn find(&self, addresses: &[Address], ids: &[String]) -> Result<Vec<Summary>, ControlError> {
         let by_address = addresses.chunks(Find::MOST).map(|addresses| (addresses, &[][..]));

@@ -1,6 +1,7 @@
 //! The stages joined, as functions that every surface calls: load → snapshot → plan → apply → read back.
 
 mod ask;
+pub mod edit;
 mod elsewhere;
 pub mod load;
 pub mod read;
@@ -26,7 +27,7 @@ use crate::control::{Blobs, ControlError, ControlPlane};
 use crate::diag::{Code, codes};
 use crate::model::Digest;
 use crate::model::op::Context;
-use crate::plan::{self, Options, Plan};
+use crate::plan::{self, Drift, Options, Plan, Unmanaged};
 use crate::receipt::{Outcome, Receipt};
 
 /// Why a plan was not applied, or not read back.
@@ -106,6 +107,44 @@ async fn read_and_plan<C: ControlPlane>(
     // A scope names resources, which only a full look can find or miss.
     let depth = if options.scope.is_all() { Depth::UntilEqual } else { Depth::Resources };
     let snapshot = snapshot(control, wanted, context, depth).await?;
+    let options = about(&snapshot, options, project);
+    let plan = if snapshot.same {
+        plan::nothing(wanted, &snapshot.live, &options)
+    } else {
+        plan::plan(wanted, &snapshot.live, &options)
+    };
+    Ok((plan, snapshot))
+}
+
+/// Reads the workspace and tells how live stands to what was last applied and to the files. Nothing is written, and a
+/// token that may plan is enough. `None` for the control plane: there is no workspace yet. Of what nobody owns at most
+/// `unmanaged` resources are named.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn drift<C: ControlPlane>(
+    desired: &Desired,
+    control: Option<&C>,
+    context: &Context,
+    options: &Options,
+    project: Option<&Project>,
+    unmanaged: usize,
+) -> Result<Drift, ControlError> {
+    let all = options.scope.is_all();
+    let depth = if all { Depth::UntilEqual } else { Depth::Resources };
+    let snapshot = snapshot(control, desired, context, depth).await?;
+    let nobodys = match control {
+        Some(control) if all => Some(ask::Ask { control, context, me: &desired.owner }.nobodys().await?),
+        _ => None,
+    };
+    let nobodys = nobodys.map(|found| Unmanaged::of(found, unmanaged));
+    let options = about(&snapshot, options, project);
+    let tell = if snapshot.same { plan::no_drift } else { plan::drift };
+    Ok(tell(desired, &snapshot.live, nobodys, &options))
+}
+
+/// The options, with the workspace that was read and how the source stands to what it had last.
+fn about(snapshot: &Snapshot, options: &Options, project: Option<&Project>) -> Options {
     let mut options = options.clone();
     let workspace = snapshot.live.workspace.as_ref();
     options.origin.workspace = workspace.map(|w| w.id.clone());
@@ -114,12 +153,7 @@ async fn read_and_plan<C: ControlPlane>(
         let last = snapshot.live.record.as_ref().and_then(|r| r.source.as_ref());
         options.source_relation = source_relation(project, last);
     }
-    let plan = if snapshot.same {
-        plan::nothing(wanted, &snapshot.live, &options)
-    } else {
-        plan::plan(wanted, &snapshot.live, &options)
-    };
-    Ok((plan, snapshot))
+    options
 }
 
 /// Refuses a plan that is not the reviewed one (`--plan-digest`).

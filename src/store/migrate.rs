@@ -27,6 +27,11 @@ pub(super) fn newest() -> u32 {
 /// Brings the schema of an open database to the newest, in one transaction, and checks that the migrations it
 /// has had are the ones that this program knows.
 pub(super) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
+    migrate_to(conn, newest())
+}
+
+/// The same up to one of them.
+pub(super) fn migrate_to(conn: &mut Connection, to: u32) -> Result<(), StoreError> {
     let have: u32 = conn.query_row("PRAGMA user_version", [], |r| r.get(0))?;
     if have > newest() {
         return Err(StoreError::new(
@@ -37,24 +42,31 @@ pub(super) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     if have > 0 {
         check(conn, have)?;
     }
-    if have == newest() {
+    if have >= to {
         return Ok(());
     }
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     tx.execute_batch(
         "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT",
     )?;
-    for (at, text) in MIGRATIONS.iter().enumerate().skip(have as usize) {
+    for (at, text) in MIGRATIONS.iter().enumerate().take(to as usize).skip(have as usize) {
         tx.execute_batch(text)?;
         tx.execute(
             "INSERT INTO migration (number, checksum) VALUES (?1, ?2)",
             params![at + 1, Digest::of(text.as_bytes())],
         )?;
     }
-    tx.pragma_update(None, "user_version", newest())?;
+    tx.pragma_update(None, "user_version", to)?;
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     tx.commit()?;
     Ok(())
+}
+
+/// Has a database an older schema than this program reads? A newer one was refused when the file was looked at.
+pub(super) fn is_older(conn: &Connection) -> Result<bool, StoreError> {
+    let have: u32 = conn.query_row("PRAGMA user_version", [], |r| r.get(0))?;
+    check(conn, have)?;
+    Ok(have < newest())
 }
 
 /// Checks the schema of a database that cannot be written.

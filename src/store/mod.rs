@@ -24,6 +24,8 @@ pub(crate) mod version;
 
 pub(crate) use backup::Copied;
 pub use error::{StoreError, Trouble};
+#[cfg(test)]
+pub(crate) use open::create_older;
 pub(crate) use open::{Database, Identity, New, empty, identity, set_epoch};
 pub(crate) use patience::Patience;
 

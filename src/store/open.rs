@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::store::error::{StoreError, Trouble};
@@ -50,6 +51,11 @@ pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 enum Access {
     /// Read and written.
     Write,
+    /// Read, and left as it is though it could be written: also a log that a killed process left stays one.
+    Look {
+        /// Is there a log with something in it?
+        logged: bool,
+    },
     /// Read beside a process that writes: its log and its index of that are there.
     Read,
     /// Read where SQLite can keep nothing beside the file. Nobody has it open, or it would not look like this.
@@ -98,14 +104,21 @@ impl Database {
         Ok(Some(Self { path: path.to_owned(), patience, access: Access::Write }))
     }
 
-    /// Opens an existing file to copy it, whatever its schema; `None` if there is none. It stays as it is.
+    /// Opens an existing file to read or copy it, whatever its schema; `None` if there is none. It stays as it is to
+    /// the last byte; [`Database::is_older`] says whether it has to be copied to be read.
     pub(crate) fn open_as_it_is(path: &Path, patience: Patience) -> Result<Option<Self>, StoreError> {
         let Some(mut database) = Self::found(path, patience)? else { return Ok(None) };
+        database.access = Access::Look { logged: Looks::of(path).map_err(|e| e.at(path))?.logged };
         // With a log beside it SQLite has to be able to write, or somebody who can has it open.
         if fs::OpenOptions::new().write(true).open(path).is_err() || database.looks_at().is_err() {
             database.access = Access::to_read(path).map_err(|e| e.at(path))?;
         }
         Ok(Some(database))
+    }
+
+    /// Has it an older schema than this program reads?
+    pub(crate) fn is_older(&self) -> Result<bool, StoreError> {
+        self.patience.wait(|| migrate::is_older(&self.reader()?)).map_err(|e| e.at(&self.path))
     }
 
     fn looks_at(&self) -> Result<(), StoreError> {
@@ -154,7 +167,8 @@ impl Database {
         })
     }
 
-    fn identity(&self) -> Result<Identity, StoreError> {
+    /// Which workspace a file holds that is not to be brought to the newest schema.
+    pub(crate) fn identity(&self) -> Result<Identity, StoreError> {
         self.patience.wait(|| {
             let conn = self.reader()?;
             migrate::is_newest(&conn)?;
@@ -187,13 +201,16 @@ impl Database {
     /// A connection that only reads.
     pub(crate) fn reader(&self) -> Result<Connection, StoreError> {
         let (path, access) = match self.access {
-            Access::Write => (self.path.clone(), OpenFlags::SQLITE_OPEN_READ_WRITE),
+            Access::Write | Access::Look { .. } => (self.path.clone(), OpenFlags::SQLITE_OPEN_READ_WRITE),
             Access::Read => (self.path.clone(), OpenFlags::SQLITE_OPEN_READ_ONLY),
             Access::Alone(_) => (immutable(&self.path), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI),
         };
         let conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         self.configure(&conn)?;
         conn.pragma_update(None, "query_only", true)?;
+        if self.access == (Access::Look { logged: true }) {
+            conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        }
         Ok(conn)
     }
 
@@ -380,11 +397,24 @@ fn fill(path: &Path, new: &New) -> Result<(), StoreError> {
 
 fn be_born(conn: &mut Connection, new: &New) -> Result<(), StoreError> {
     migrate::migrate(conn)?;
+    name(conn, new)
+}
+
+fn name(conn: &Connection, new: &New) -> Result<(), StoreError> {
     conn.execute(
         "INSERT INTO workspace (one, id, epoch, created_at) VALUES (1, ?1, ?2, ?3)",
         params![new.id, new.epoch, new.at],
     )?;
     Ok(())
+}
+
+/// For tests: a file as a program wrote it that did not know the newest migration.
+#[cfg(test)]
+pub(crate) fn create_older(path: &Path, new: &New) {
+    let mut conn = Connection::open(path).unwrap();
+    migrate::migrate_to(&mut conn, migrate::newest() - 1).unwrap();
+    name(&conn, new).unwrap();
+    conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).unwrap();
 }
 
 #[cfg(test)]

@@ -288,6 +288,18 @@ pub(crate) fn unowned(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// All unowned live rows, after an id.
+pub(crate) fn all_unowned(conn: &Conn, kind: Option<Kind>, after: &str, limit: u32) -> Result<Vec<Resource>> {
+    let mut statement = conn.prepare_cached(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM resource WHERE state = 'live' AND owner IS NULL AND (?1 IS NULL OR kind = ?1) AND id > ?2 \
+         ORDER BY id LIMIT ?3"
+    ))?;
+    let rows = statement.query_map(params![kind, after, limit], read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Live rows, in the order of ids: what owners other than `me` have at these addresses, what is offered to `me` there,
 /// and what has one of these ids.
 pub(crate) fn found(conn: &Conn, me: &Owner, addresses: &[Address], ids: &[String]) -> Result<Vec<Resource>> {

@@ -8,6 +8,7 @@ mod cli_backup;
 mod cli_bounds;
 mod cli_decide;
 mod cli_drift;
+mod cli_edit;
 mod cli_interrupt;
 mod cli_loop;
 mod cli_output;

@@ -14,6 +14,8 @@ pub mod backup;
 pub mod completions;
 pub mod destroy;
 pub mod doctor;
+pub mod drift;
+pub mod edit;
 pub mod explain;
 pub mod get;
 pub mod history;
@@ -23,6 +25,7 @@ pub mod next;
 pub mod plan;
 pub mod pull;
 pub mod restore;
+pub mod revert;
 pub mod rollback;
 pub mod schema;
 pub mod serve;
@@ -54,6 +57,9 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::Plan(args) => plan::run(run, args),
         Command::Apply(args) => apply::run(run, args),
         Command::Destroy(args) => destroy::run(run, args),
+        Command::Drift(args) => drift::run(run, args),
+        Command::Edit(args) => edit::run(run, &args),
+        Command::Revert(args) => revert::run(run, args),
         Command::Get(args) => get::run(run, &args),
         Command::Pull(args) => pull::run(run, &args),
         Command::Adopt(args) => adopt::run(run, &args),

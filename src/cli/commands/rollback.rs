@@ -31,12 +31,11 @@ pub fn run(run: &Run, args: Args) -> Ran {
     let session = Session { dir, loaded, place, rollback: true };
     let wish = Wish { what: args.what, destroy: false };
     let plan = runtime.block_on(session.plan(run, &wish, Some(&control)))?;
-    drop(control);
     if let Some(path) = &wish.what.out {
         save(run, &plan, path)?;
     }
     let by = format!("{}, by {} at {}", apply.id, apply.actor, apply.began_at);
     run.printer.talk(&format!("Back to what {by} left; the files of this project stay as they are."));
     let consent = if args.yes { Consent::Given } else { Consent::Ask };
-    runtime.block_on(finish(run, &session, &wish, &plan, consent))
+    runtime.block_on(finish(run, &session, &wish, (&plan, control.connections()), consent))
 }

@@ -9,7 +9,8 @@ use crate::cli::view::text::{clip, count, line, pad, visible};
 use crate::cli::view::values::{self, Shown};
 use crate::cli::view::{create, findings, style, words};
 use crate::diag::bounded;
-use crate::plan::{Action, Cause, FileVerb, Held, Plan, Step, Verb};
+use crate::model::Address;
+use crate::plan::{Action, Cause, FileVerb, Held, KeptMemory, Plan, Step, Verb};
 
 /// What the view needs to know beside the plan.
 #[derive(Debug, Clone, Copy)]
@@ -135,6 +136,7 @@ fn action(action: &Action, verb_width: usize, name_width: usize, options: Option
     }
 }
 
+/// A field with its change: on one line, or line by line.
 pub(super) fn field(path: &str, shown: Shown, tail: &str, options: Options<'_>, out: &mut String) {
     let path = line(path);
     match shown {
@@ -259,18 +261,22 @@ fn kept(plan: &Plan, out: &mut String) {
     let _ = writeln!(out, "{}", style::strong("Memories that stay, not as the files say:"));
     for (address, memories) in &plan.notes.kept {
         let all = plan.notes.kept_memories.get(address).copied().unwrap_or_default() as usize;
-        let _ = writeln!(out, "  {}  {}", style::strong(address), style::faint(count(all, "memory")));
-        for memory in memories {
-            let when = memory.when.as_deref().map(|w| format!(" at {}", line(w))).unwrap_or_default();
-            let who =
-                memory.writer.as_deref().map_or("deleted by another".to_owned(), |w| format!("by {}{when}", line(w)));
-            let _ = writeln!(out, "      {}  {}", line(&memory.path), style::faint(who));
-        }
-        if all > memories.len() {
-            let _ = writeln!(out, "      … {} more", all - memories.len());
-        }
+        kept_store(address, all, memories, out);
     }
     out.push('\n');
+}
+
+/// What is kept of one store: how many memories, and those that are named.
+pub(super) fn kept_store(address: &Address, all: usize, memories: &[KeptMemory], out: &mut String) {
+    let _ = writeln!(out, "  {}  {}", style::strong(address), style::faint(count(all, "memory")));
+    for memory in memories {
+        let when = memory.when.as_deref().map(|w| format!(" at {}", line(w))).unwrap_or_default();
+        let who = memory.writer.as_deref().map_or("deleted by another".to_owned(), |w| format!("by {}{when}", line(w)));
+        let _ = writeln!(out, "      {}  {}", line(&memory.path), style::faint(who));
+    }
+    if all > memories.len() {
+        let _ = writeln!(out, "      … {} more", all - memories.len());
+    }
 }
 
 /// Nobody moved it: the file speaks of it again, and says something else.

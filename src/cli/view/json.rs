@@ -225,6 +225,21 @@ pub struct RestoreDoc {
     pub done: Restored,
 }
 
+/// `checkfu.edit/v1`: the answer of `edit`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct EditDoc {
+    /// `checkfu.edit/v1`.
+    pub format: &'static str,
+    /// What was opened.
+    pub address: Address,
+    /// Its live id.
+    pub id: String,
+    /// Canonical fields that were written, or `SKILL.md`; empty: nothing was.
+    pub fields: Vec<String>,
+    /// Its version now.
+    pub version: u64,
+}
+
 /// `checkfu.files/v1`: the answer of `init` and `new`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FilesDoc {

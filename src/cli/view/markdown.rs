@@ -13,7 +13,7 @@ use crate::cli::view::{create, words};
 use crate::plan::{Action, Effect, Held, Plan, Step, Verb};
 
 /// Most bytes of one row's details; a longer one says how much is left out.
-const DETAIL: usize = 6_000;
+pub(super) const DETAIL: usize = 6_000;
 /// Kept free for the closing tags and the line that counts what is left out.
 const TAIL: usize = 600;
 
@@ -127,10 +127,10 @@ fn table(plan: &Plan, out: &mut String) {
 }
 
 /// A folded section that grows row by row. `false`: the row did not fit.
-struct Section<'a> {
-    out: &'a mut String,
-    title: &'a str,
-    open: bool,
+pub(super) struct Section<'a> {
+    pub(super) out: &'a mut String,
+    pub(super) title: &'a str,
+    pub(super) open: bool,
 }
 
 impl Section<'_> {
@@ -142,7 +142,7 @@ impl Section<'_> {
         self.out.len() + self.opening().len() + row.len() + TAIL <= BUDGET
     }
 
-    fn push(&mut self, row: &str) -> bool {
+    pub(super) fn push(&mut self, row: &str) -> bool {
         if !self.fits(row) {
             return false;
         }
@@ -154,7 +154,7 @@ impl Section<'_> {
         true
     }
 
-    fn close(self) {
+    pub(super) fn close(self) {
         if self.open {
             self.out.push_str("\n</details>\n");
         }
@@ -287,14 +287,18 @@ fn details(action: &Action) -> String {
     if body.is_empty() {
         return String::new();
     }
-    let cut = body.len() > DETAIL;
-    if cut {
-        let keep = body[..floor(&body, DETAIL)].rfind('\n').map_or(0, |i| i + 1);
+    cut(&mut body, "the plan file");
+    indent(&fence("diff", &body))
+}
+
+/// Leaves out the lines that are too many, and says where they are.
+pub(super) fn cut(body: &mut String, elsewhere: &str) {
+    if body.len() > DETAIL {
+        let keep = body[..floor(body, DETAIL)].rfind('\n').map_or(0, |i| i + 1);
         let rest = bytes((body.len() - keep) as u64);
         body.truncate(keep);
-        let _ = writeln!(body, "# {rest} more of this change in the plan file");
+        let _ = writeln!(body, "# {rest} more of this change in {elsewhere}");
     }
-    indent(&fence("diff", &body))
 }
 
 fn floor(text: &str, mut at: usize) -> usize {
@@ -304,7 +308,8 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-fn shown(body: &mut String, shown: Shown) {
+/// A change as lines of a fenced diff.
+pub(super) fn shown(body: &mut String, shown: Shown) {
     match shown {
         Shown::Short { before, after } => {
             let _ = writeln!(body, "- {before}\n+ {after}");

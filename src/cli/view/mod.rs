@@ -6,6 +6,8 @@ pub mod comment;
 pub mod create;
 pub mod diagnostics;
 pub mod diff;
+pub mod drift;
+pub mod drift_markdown;
 pub mod excerpt;
 pub mod findings;
 pub mod human;

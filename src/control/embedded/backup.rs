@@ -10,7 +10,7 @@ use crate::control::ControlError;
 use crate::control::embedded::error::not_found;
 use crate::control::embedded::{EmbeddedOptions, wire};
 use crate::model::op::{ActorKind, Fact};
-use crate::store::{self, Batch, Copied, Database, apply, fact, idempotency, token};
+use crate::store::{self, Batch, Copied, Database, StoreError, apply, fact, idempotency, token};
 
 /// A backup that was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -69,6 +69,14 @@ pub fn restore(
     let restored = copied.change(|batch| renew(batch, actor, options))?;
     copied.put(over)?;
     Ok(restored)
+}
+
+/// A copy of a workspace of an older version, at `to`, in the form that this version reads.
+pub(super) fn up_to_date(database: &Database, to: &Path, options: &EmbeddedOptions) -> Result<Database, ControlError> {
+    let copied = Copied::of(database, to)?;
+    copied.change(|_| Ok::<(), StoreError>(()))?;
+    copied.put(false)?;
+    open(to, options)
 }
 
 fn open(path: &Path, options: &EmbeddedOptions) -> Result<Database, ControlError> {

@@ -52,7 +52,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes::control as codes;
 use crate::model::op::{Context, OPERATIONS, Request, Response, TokenInfo};
-use crate::store::{self, Conn, Database, Identity, New, Patience};
+use crate::store::{self, Conn, Database, Identity, New, Patience, StoreError};
 
 /// Where time comes from.
 pub type Clock = Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>;
@@ -116,6 +116,8 @@ struct Readers {
     identity: Identity,
     clock: Clock,
     idle: Mutex<Vec<Conn>>,
+    /// The folder of a copy that is read, which goes with it.
+    _copy: Option<tempfile::TempDir>,
 }
 
 impl Embedded {
@@ -137,11 +139,36 @@ impl Embedded {
     pub fn open_existing(path: &Path, options: EmbeddedOptions) -> Result<Option<Self>, ControlError> {
         let Some((database, identity)) = Database::open(path, options.patience())? else { return Ok(None) };
         if database.is_read_only() {
-            let inner = Arc::new(Readers { database, identity, clock: options.clock, idle: Mutex::new(Vec::new()) });
+            let inner = Arc::new(Readers {
+                database,
+                identity,
+                clock: options.clock,
+                idle: Mutex::new(Vec::new()),
+                _copy: None,
+            });
             return Ok(Some(Self { inner, queue: None, thread: None }));
         }
         let conn = database.writer()?;
         Self::with(database, identity, conn, options).map(Some)
+    }
+
+    /// Opens the workspace at a path to read it; `None` when there is none. The file stays as it is: each write is
+    /// answered with `store.read_only`, and of one of an older version a copy is brought up to date and read.
+    ///
+    /// # Errors
+    /// As [`Embedded::open`].
+    pub fn open_to_look(path: &Path, options: EmbeddedOptions) -> Result<Option<Self>, ControlError> {
+        let Some(mut database) = Database::open_as_it_is(path, options.patience())? else { return Ok(None) };
+        let mut copy = None;
+        if database.is_older()? {
+            let cannot = "the workspace is of an older version, and a copy of it to be read cannot be made";
+            let folder = tempfile::tempdir().map_err(|e| StoreError::io(cannot, e))?;
+            database = backup::up_to_date(&database, &folder.path().join("workspace.db"), &options)?;
+            copy = Some(folder);
+        }
+        let identity = database.identity()?;
+        let inner = Readers { database, identity, clock: options.clock, idle: Mutex::new(Vec::new()), _copy: copy };
+        Ok(Some(Self { inner: Arc::new(inner), queue: None, thread: None }))
     }
 
     /// Can the workspace be written?
@@ -169,7 +196,7 @@ impl Embedded {
                 error.source = Some(Box::new(e));
                 error
             })?;
-        let inner = Arc::new(Readers { database, identity, clock, idle: Mutex::new(Vec::new()) });
+        let inner = Arc::new(Readers { database, identity, clock, idle: Mutex::new(Vec::new()), _copy: None });
         Ok(Self { inner, queue: Some(queue), thread: Some(thread) })
     }
 

@@ -78,6 +78,7 @@ pub(super) fn summaries(conn: &Conn, request: &Summaries) -> Result<Page<Summary
     let after = request.page.as_deref().map(paging::key).transpose()?.unwrap_or_default();
     let mut rows = match &request.owner {
         Some(owner) => resource::of_owner(conn, owner, request.kind, &after, limit + 1)?,
+        None if request.names.is_empty() => resource::all_unowned(conn, request.kind, &after, limit + 1)?,
         None => resource::unowned(conn, request.kind, &request.names, &after, limit + 1)?,
     };
     let more = rows.len() > limit as usize;

@@ -95,7 +95,7 @@ codes! {
         "It is truncated or overwritten, or its migrations are not those of this program. It was not touched.",
         "Restore it from a backup, or move it away: the next apply makes a new workspace.";
     STORE_READ_ONLY = "store.read_only", Error, "the workspace cannot be written",
-        "The file or its folder is read-only for this user. `plan`, `get`, `history` and `show` read it all the same.",
+        "The file or its folder is read-only for this user. `plan`, `drift`, `get`, `history` and `show` read it all the same.",
         "Give this user the right to write the file and its folder, or run the command as a user who has it.";
     STORE_NO_SPACE = "store.no_space", Error, "there is no space left for the workspace",
         "The disk, a quota or the file size limit is full. What was committed before is safe, the write at hand is undone.",

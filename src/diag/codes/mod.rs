@@ -40,6 +40,7 @@ pub mod bundle;
 pub mod cli;
 pub mod control;
 pub mod desired;
+pub mod edit;
 pub mod http;
 pub mod kind;
 pub mod manifest;
@@ -56,6 +57,7 @@ pub fn all() -> Vec<&'static Code> {
         cli::ALL,
         control::ALL,
         desired::ALL,
+        edit::ALL,
         http::ALL,
         kind::ALL,
         manifest::ALL,

@@ -364,12 +364,12 @@ pub struct OwnerOf {
 /// Lists summaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summaries {
-    /// An owner's, or (null) the unowned ones with one of `names`, and, of kinds whose names are unique in the
-    /// workspace, whoever has one of them.
+    /// An owner's, or (null) the unowned ones: all of them, or those with one of `names` and, of kinds whose names
+    /// are unique in the workspace, whoever has one of them.
     pub owner: Option<Owner>,
     /// Which kind; null = all.
     pub kind: Option<Kind>,
-    /// With `owner: None`: only these shown names.
+    /// Of unowned ones: only these shown names; empty = all.
     pub names: Vec<String>,
     /// Opaque cursor.
     pub page: Option<String>,

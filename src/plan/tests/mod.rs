@@ -2,6 +2,7 @@
 
 mod accept;
 mod checker;
+mod drift;
 mod files;
 mod findings;
 mod laws;

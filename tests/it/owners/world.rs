@@ -33,12 +33,12 @@ pub(super) async fn everything(world: &World, skills: &BTreeMap<Digest, String>)
             let of = ListOf {
                 kind,
                 owner: None,
-                source: None,
                 labels: BTreeMap::new(),
                 include_archived: true,
                 view: ListView::Full,
                 created_from: None,
                 created_to: None,
+                source: None,
                 page,
                 limit: Some(100),
             };

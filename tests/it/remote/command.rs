@@ -175,6 +175,44 @@ fn a_take_over_needs_an_admin_and_what_is_handed_over_does_not() {
 }
 
 #[test]
+fn whoever_may_plan_may_look_for_drift_and_nothing_comes_of_it() {
+    let server = Server::start(1);
+    let s = sandbox(&format!("http://{}", server.at));
+    let writer = server.token(Scope::Apply, &["acme/*"]);
+    run(&s, &writer, &["apply", "--yes"]).code(0);
+    s.edit("agents/a.md", "Answer.", "Answer twice.");
+    let before = server.facts();
+    let planner = server.token(Scope::Plan, &["acme/a"]);
+    let drift = run(&s, &planner, &["drift", "--json"]).code(0).json();
+    assert_eq!((&drift["verdict"], drift["resources"].as_array().unwrap().len()), (&"as_applied".into(), 1));
+    assert_eq!(drift["unmanaged"], serde_json::json!({"count": 0, "resources": []}));
+    let reader = server.token(Scope::Read, &[]);
+    assert!(run(&s, &reader, &["drift"]).code(1).err.contains("auth.scope"));
+    assert!(run(&s, &planner, &["revert", "Agent/a", "--yes"]).code(1).err.contains("auth.scope"));
+    assert_eq!(server.facts(), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_edit_on_a_server_needs_an_admin_token() {
+    let server = Server::start(1);
+    let s = sandbox(&format!("http://{}", server.at));
+    let writer = server.token(Scope::Apply, &["acme/*"]);
+    run(&s, &writer, &["apply", "--yes"]).code(0);
+    let edit = |token: &str| {
+        let mut command = s.command(&["edit", "Agent/a", "--reason", "incident 12"]);
+        ran(&command.env("TEAM_TOKEN", token).env("EDITOR", "sed -i s/Answer/Ask/").output().unwrap())
+    };
+    let refused = edit(&writer).code(1);
+    assert!(refused.err.contains("what you wrote is in ") && !refused.err.contains("edit.moved"), "{refused:?}");
+    let kept = refused.err.split("what you wrote is in ").nth(1).unwrap().split_whitespace().next().unwrap();
+    std::fs::remove_file(kept).unwrap();
+    edit(&server.token(Scope::Admin, &["acme/*"])).code(0);
+    let drift = run(&s, &writer, &["drift", "--json"]).code(3).json();
+    assert_eq!(drift["resources"][0]["differences"][0]["break_glass"], "incident 12");
+}
+
+#[test]
 fn a_server_that_cannot_be_used_is_told_apart() {
     let server = Server::start(1);
     let token = server.token(Scope::Apply, &["acme/*"]);

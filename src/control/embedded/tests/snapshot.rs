@@ -70,6 +70,10 @@ fn summaries_page_and_find_the_unowned_by_name() {
     assert_eq!(seen, ["a0", "a1", "a2", "a3", "a4"]);
     let unowned = page(None, &["u3", "a1", "zz"], None);
     assert_eq!(unowned.data.iter().map(|s| (s.name.as_str(), s.address.as_ref())).collect::<Vec<_>>(), [("u3", None)]);
+    let nobodys = page(None, &[], None);
+    assert!(nobodys.data.iter().all(|s| s.owner.is_none()) && nobodys.data.len() > 1, "{nobodys:?}");
+    let rest = page(None, &[], nobodys.next_page);
+    assert!(rest.data.iter().all(|s| nobodys.data.iter().all(|n| n.id < s.id)), "{rest:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::control::embedded::OnFirstWrite;
+use crate::store::New;
 
 fn opened(path: &Path) -> Result<Embedded, ControlError> {
     let options = EmbeddedOptions { busy_timeout: Duration::from_millis(20), ..EmbeddedOptions::seeded(9) };
@@ -54,6 +55,48 @@ fn a_workspace_is_made_by_the_first_write_and_reads_as_empty_before() {
     assert!(runtime.block_on(second.call(&by("a"), made)).is_err());
     fs::write(folder.path().join("bad.db"), "x").unwrap();
     assert!(OnFirstWrite::open(&folder.path().join("bad.db"), EmbeddedOptions::seeded(1)).is_err());
+}
+
+/// What lies in a folder: names and bytes, but for the index of a log, which is made anew by whoever looks.
+fn folder(path: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = fs::read_dir(path).unwrap().map(|e| e.unwrap().path());
+    let named = files.map(|p| (p.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&p).unwrap()));
+    let mut all: Vec<_> = named.filter(|(name, _)| !name.ends_with("-shm")).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_look_leaves_every_byte_as_it_is() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let looked = |path: &Path| {
+        let looks = Embedded::open_to_look(path, EmbeddedOptions::seeded(2)).unwrap().unwrap();
+        let ask = Request::Owner(OwnerOf { owner: owner("acme/a") });
+        let Response::Owner(state) = runtime.block_on(looks.call(&by("acme/a"), ask)).unwrap() else { panic!() };
+        let write = create(Kind::Agent, agent_body("new"), Some("new"));
+        let refused = runtime.block_on(looks.call(&by("acme/a"), write)).unwrap_err();
+        assert_eq!(refused.code, "store.read_only");
+        state.count
+    };
+    assert!(Embedded::open_to_look(Path::new("/none.db"), EmbeddedOptions::seeded(2)).unwrap().is_none());
+    let ws = Ws::new();
+    ws.agent(Some("acme/a"), "support");
+    // What a killed process leaves: changes that are in the log alone. Beside one that has it open nothing is different.
+    let killed = tempfile::tempdir().unwrap();
+    for name in ["w.db", "w.db-wal"] {
+        fs::copy(ws.path().with_file_name(name), killed.path().join(name)).unwrap();
+    }
+    assert_eq!(looked(&ws.path()), 1);
+    let good = ws.path();
+    drop(ws.embedded);
+    let older = tempfile::tempdir().unwrap();
+    let made = New { id: "ws_old".into(), epoch: "e".into(), at: "2026-11-30T00:00:00Z".into() };
+    crate::store::create_older(&older.path().join("w.db"), &made);
+    for (path, count) in [(good, 1), (killed.path().join("w.db"), 1), (older.path().join("w.db"), 0)] {
+        let before = folder(path.parent().unwrap());
+        assert_eq!(looked(&path), count, "{}", path.display());
+        assert!(folder(path.parent().unwrap()) == before, "{}", path.display());
+    }
 }
 
 #[test]
