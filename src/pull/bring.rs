@@ -155,7 +155,7 @@ impl Manifest {
 
     /// The key under which a field is written.
     fn key<'f>(&self, field: &'f str) -> &'f str {
-        match field.rsplit_once('.') {
+        match field.split_once('.') {
             Some((_, key)) => key,
             None if self.inline.is_some() && field == "mount_path" => "at",
             None => field,

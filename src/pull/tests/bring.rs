@@ -148,7 +148,7 @@ fn instructions_go_to_the_part_that_holds_the_lines() {
     let (agent_file, ..) = brought(None, said);
     assert!(!agent_file.contains("preamble") && !agent_file.contains("Prose"), "{agent_file}");
     // The file changed too, elsewhere; and in the same line.
-    let (agent_file, _, told) = brought(Some("Safe.\nCalm.\n\n  Prose.\nLess."), "Unsafe.\nCalm.\n\n  Prose.\nMore.");
+    let (agent_file, _, told) = brought(Some("Unsafe.\nCalm.\n\n  Prose.\nLess."), "Unsafe.\nCalm.\n\n  Prose.\nMore.");
     assert_eq!(agent_file, AGENT.replace("More.", "Less."));
     assert_eq!(told, Brought { conflicts: Vec::new(), merged: true });
     let (agent_file, _, told) = brought(Some("Safe.\nCalm.\n\n  Prose.\nLess."), "Safe.\nCalm.\n\n  Prose.\nNone.");
