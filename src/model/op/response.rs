@@ -347,7 +347,7 @@ pub struct ApplyInfo {
     /// How many of these were of each verb, by verb.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub did: Vec<Did>,
-    /// The addresses of these, sorted, each once, at most [`ApplyInfo::SHOWN`].
+    /// The addresses of these, sorted, each once, at most ten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
     /// Lines, in the order in which they were written. Empty in lists.

@@ -384,7 +384,7 @@ mod applying {
                 *self.did.entry("refused").or_default() += 1;
                 return;
             }
-            let how = ApplyOptions::new("machine");
+            let how = ApplyOptions { admin: true, ..ApplyOptions::new("machine") };
             let mut plans = vec![plan];
             if crash {
                 let nth = 1 + self.dice.roll(4);
