@@ -1,7 +1,7 @@
 //! Thin readers: what is live, what was applied. One question each, paged where the answer may be long.
 
 use crate::apply::unexpected;
-use crate::control::{ControlError, ControlPlane};
+use crate::control::{ControlError, ControlPlane, ErrorKind};
 use serde_json::Value;
 
 use crate::model::kinds::{self, Refs};
@@ -193,6 +193,24 @@ pub async fn bytes<C: ControlPlane>(control: &C, context: &Context, digest: Dige
     match control.call(context, Request::BlobGet(BlobGet { digest })).await? {
         Response::Bytes(bytes) => Ok(bytes),
         _ => Err(unexpected("blobs.get")),
+    }
+}
+
+/// The same as a text; `None` where it is none, is too long, or is gone by now.
+///
+/// # Errors
+/// Whatever else the workspace answers.
+pub async fn text<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    digest: Digest,
+    longest: usize,
+) -> Result<Option<String>, ControlError> {
+    match bytes(control, context, digest).await {
+        Ok(bytes) if bytes.len() <= longest && !bytes.contains(&0) => Ok(String::from_utf8(bytes).ok()),
+        Ok(_) => Ok(None),
+        Err(e) if e.kind == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
     }
 }
 
