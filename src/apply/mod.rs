@@ -39,6 +39,9 @@ pub struct ApplyOptions {
     pub parallelism: usize,
     /// Who acts, for the audit.
     pub actor: String,
+    /// May it take from another owner what that one did not offer? Default no. Over HTTP the token's scope says it
+    /// instead; who has the file of an embedded workspace may.
+    pub admin: bool,
     /// Names this run, in the idempotency key of beginning its Apply, so that a lost answer begins no second
     /// one; drawn anew for every run. `None`: then that one request is not sent again.
     pub run: Option<String>,
@@ -50,7 +53,7 @@ impl ApplyOptions {
     /// The defaults, with a stop signal that never comes.
     pub fn new(actor: impl Into<String>) -> Self {
         let (_, stop) = watch::channel(false);
-        Self { parallelism: 10, actor: actor.into(), run: None, stop }
+        Self { parallelism: 10, actor: actor.into(), admin: false, run: None, stop }
     }
 }
 
@@ -145,7 +148,12 @@ pub async fn walk<'a, C: ControlPlane, B: Blobs>(
     let schedule =
         schedule::Schedule::new(&plan.actions).map_err(|e| ApplyError::Unsound { problems: vec![e.to_string()] })?;
     let sender = send::Sender { control, events };
-    let mut context = Context { actor: options.actor.clone(), owner: Some(plan.owner.clone()), ..Context::default() };
+    let mut context = Context {
+        actor: options.actor.clone(),
+        owner: Some(plan.owner.clone()),
+        admin: options.admin,
+        ..Context::default()
+    };
     let epoch = guard(plan, &sender, &context).await?;
     if plan.actions.is_empty() {
         return Ok(Walked::nothing(line::nothing(plan)));

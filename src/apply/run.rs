@@ -45,7 +45,7 @@ struct Open<'a, C> {
     context: Context,
 }
 
-impl<'a, C: ControlPlane> Walked<'a, C> {
+impl<C: ControlPlane> Walked<'_, C> {
     /// Of an apply that began nothing.
     pub(crate) fn nothing(receipt: Receipt) -> Self {
         Self { receipt, open: None }
@@ -81,10 +81,10 @@ impl<C: ControlPlane> Open<'_, C> {
 }
 
 /// Begins the Apply and walks.
-pub(crate) async fn run<'a, C: ControlPlane, B: Blobs>(
-    mut job: Job<'a, C, B>,
+pub(crate) async fn run<C: ControlPlane, B: Blobs>(
+    mut job: Job<'_, C, B>,
     schedule: Schedule,
-) -> Result<Walked<'a, C>, ApplyError> {
+) -> Result<Walked<'_, C>, ApplyError> {
     let began = job.begin().await.map_err(|source| ApplyError::Control { doing: "begin the Apply", source })?;
     let total = job.plan.actions.len();
     (job.sender.events)(Event::Began { apply: began.id.clone(), total, other: began.other.clone() });

@@ -96,6 +96,8 @@ pub enum Command {
     History(History),
     /// Show an apply with its receipt, or a plan file
     Show(Show),
+    /// Go back to what an earlier apply left: a plan as any other, and what it undoes does not come back by itself
+    Rollback(Rollback),
     /// Print a JSON Schema
     Schema(Schema),
     /// Explain a code, a kind, a field, or a key of checkfu.yaml
@@ -401,6 +403,20 @@ pub struct Completions {
     /// For which shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+/// `rollback`
+#[derive(Debug, Args)]
+pub struct Rollback {
+    /// The apply to go back to, as `checkfu history` names it
+    #[arg(value_name = "APPLY")]
+    pub apply: String,
+    /// What, and what is allowed.
+    #[command(flatten)]
+    pub what: What,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    pub yes: bool,
 }
 
 /// `drift`

@@ -21,6 +21,8 @@ pub struct Session {
     pub loaded: Loaded,
     /// The target.
     pub place: Place,
+    /// What is desired is what an earlier apply left, not what was loaded.
+    pub rollback: bool,
 }
 
 /// What is planned beside the files.
@@ -56,7 +58,7 @@ pub fn open(run: &Run) -> Result<Session, Failure> {
         run.printer.talk(&diagnostics::report(&loaded.diagnostics, &loaded.sources, shown));
     }
     let place = choose(&loaded.config, target(run), &dir)?;
-    Ok(Session { dir, loaded, place })
+    Ok(Session { dir, loaded, place, rollback: false })
 }
 
 /// The target that is asked for: the option, else the environment.
@@ -64,9 +66,9 @@ pub fn target(run: &Run) -> Option<&str> {
     run.global.target.as_deref().or(run.environment.target.as_deref())
 }
 
-/// Who acts, as whom.
+/// Who acts, as whom. Who has the file of an embedded workspace is its admin; a server goes by the token instead.
 pub fn context(run: &Run, config: &Config) -> Context {
-    Context { actor: actor(run), owner: Some(config.authoring_owner.clone()), ..Context::default() }
+    Context { actor: actor(run), owner: Some(config.authoring_owner.clone()), admin: true, ..Context::default() }
 }
 
 /// Who acts.
@@ -94,7 +96,7 @@ impl Session {
             revert_all: wish.what.revert_all,
             today: today(),
             destroy: wish.destroy,
-            rollback: false,
+            rollback: self.rollback,
             origin: self.place.origin(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             source_relation: plan::SourceRelation::default(),
@@ -110,7 +112,7 @@ impl Session {
             control,
             &context(run, &self.loaded.config),
             &options,
-            Some(&self.loaded.project),
+            Some(&self.loaded.project).filter(|_| !self.rollback),
         )
         .await
         .map_err(|e| Failure::control("read the workspace", &e))

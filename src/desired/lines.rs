@@ -89,6 +89,18 @@ pub(super) fn removed(
             found.push(Diagnostic::new(&code::REMOVED_FORM, message).at(at(), "").fix("Kind/name, as in Agent/old"));
             continue;
         };
+        if line.keep && line.to.is_some() {
+            let message = format!("{} is to be kept and to be handed over", line.address);
+            found.push(Diagnostic::new(&code::REMOVED_FORM, message).at(at(), "").fix("take `keep` or `to` out"));
+        }
+        if line.to.as_ref() == Some(&c.config.authoring_owner) {
+            let message = format!("{} is to be handed over to this project itself", line.address);
+            found.push(
+                Diagnostic::new(&code::REMOVED_FORM, message)
+                    .at(at(), "")
+                    .fix("name another owner, or take the line out"),
+            );
+        }
         for (address, place) in declared.iter().filter(|(a, _)| glob.is_match(a.to_string())) {
             let d = Diagnostic::new(&code::REMOVED_DECLARED, format!("{address} is declared and to be removed"));
             found.push(d.at(at(), "to be removed").at(place.clone(), "declared"));

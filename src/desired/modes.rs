@@ -39,6 +39,11 @@ pub(super) fn unowned(d: &Document, today: Date, found: &mut Diagnostics) -> Uno
                 continue;
             }
         };
+        if let Some((whole, other)) = around(d, path).filter(|(_, other)| other.mode != mode.mode) {
+            let message = format!("`{path}` is {}, and `{whole}`, which holds it, is {}", word(mode), word(other));
+            let d = Diagnostic::new(&code::FIELD_OVERLAP, message).at(d.locate_metadata(&pointer, true), "");
+            found.push(d.fix(format!("name what `{whole}` holds one by one, or take `{path}` out")));
+        }
         if mode.mode == Mode::Ignore && mode.reason.as_deref().is_none_or(|r| r.trim().is_empty()) {
             let message = format!("`{path}` is ignored without a reason");
             let d = Diagnostic::new(&code::FIELD_REASON, message).at(d.locate_metadata(&pointer, true), "");
@@ -53,6 +58,21 @@ pub(super) fn unowned(d: &Document, today: Date, found: &mut Diagnostics) -> Uno
         out.fields.push(field);
     }
     out
+}
+
+/// The mode of the whole field that a path is one key of.
+fn around<'d>(d: &'d Document, path: &str) -> Option<(&'d String, &'d FieldMode)> {
+    let (parent, rest) = path.split_once('.')?;
+    let (field, _) = rest.split_once('.')?;
+    d.fields.get_key_value(&format!("{parent}.{field}"))
+}
+
+fn word(mode: &FieldMode) -> &'static str {
+    match mode.mode {
+        Mode::Own => "own",
+        Mode::Seed => "seed",
+        Mode::Ignore => "ignore",
+    }
 }
 
 fn is_over(d: &Document, path: &str, pointer: &str, mode: &FieldMode, today: Date, found: &mut Diagnostics) -> bool {
@@ -100,7 +120,10 @@ fn canonical_field(d: &Document, path: &str) -> Result<String, NoField> {
     match key {
         None => Ok(field.to_owned()),
         Some("") => Err(unknown()),
-        Some(_) if row.list != List::PerKey => Err(unknown()),
+        Some(_) if row.list != List::PerKey => Err(NoField {
+            message: format!("`{path}` is a part of `{field}`, which is compared and sent as a whole"),
+            fix: format!("a mode for all of it: {parent}.{field}"),
+        }),
         Some(key) if field == "contents" => memory(d, key).map(|key| format!("{field}.{key}")),
         Some(key) => Ok(format!("{field}.{key}")),
     }

@@ -271,6 +271,12 @@ fn modes_of_fields() {
         Some("did you mean `spec.description`?")
     );
     assert_eq!(store("{spec.owner.agent: {mode: seed}}").codes(), ["desired.field_unknown a.yaml:4"]);
+    let part = store("{spec.owner.agent: {mode: seed}}").found()[0].fix.clone();
+    assert_eq!(part.as_deref(), Some("a mode for all of it: spec.owner"), "the wire replaces all of it");
+    // Of a map and one of its keys, the one that is meant could not be told.
+    let both = |key: &str| format!("{{metadata.labels: {{mode: seed}}, metadata.labels.team: {{mode: {key}}}}}");
+    assert_eq!(store(&both("own")).codes(), ["desired.field_overlap a.yaml:4"]);
+    assert_eq!(store(&both("seed")).codes(), NONE);
     // Only what is authored, under the parent under which it is.
     for path in ["metadata.description", "spec.labels.team", "description", "labels", "spec.modes", "spec.contents."] {
         assert_eq!(store(&format!("{{{path}: {{mode: seed}}}}")).codes(), ["desired.field_unknown a.yaml:4"], "{path}");

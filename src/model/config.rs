@@ -38,7 +38,7 @@ pub struct Config {
     /// What the plan refuses and holds.
     #[serde(default)]
     pub policy: Policy,
-    /// Addresses that changed. Checked, but not carried out yet: plan says so.
+    /// Addresses that changed: the live resource keeps its id and versions.
     #[serde(default)]
     #[schemars(with = "Option<Vec<Moved>>")]
     pub moved: Vec<Moved>,
@@ -46,7 +46,7 @@ pub struct Config {
     #[serde(default)]
     #[schemars(with = "Option<Vec<Removed>>")]
     pub removed: Vec<Removed>,
-    /// Unowned live resources that this project takes. Checked, but not carried out yet: plan says so.
+    /// Live resources that this project takes: unowned ones, and, where `from` names the owner that loses it, another's.
     #[serde(default)]
     #[schemars(with = "Option<Vec<Adopt>>")]
     pub adopt: Vec<Adopt>,
@@ -215,16 +215,16 @@ pub struct Moved {
 pub struct Removed {
     /// An address; the name may hold globs.
     pub address: String,
-    /// Leave it live for this owner to take. Checked, but not carried out yet: plan says so.
+    /// Leave it live for this owner, whose next apply takes it where it is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Owner")]
     pub to: Option<Owner>,
-    /// Leave it live and own it no more. Default false. Checked, but not carried out yet: plan says so.
+    /// Leave it live and own it no more. Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep: bool,
 }
 
-/// `adopt:` — an unowned live resource gets this owner.
+/// `adopt:` — a live resource gets this owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adopt {

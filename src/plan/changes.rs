@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::model::Digest;
 use crate::model::kinds::{Ref, Selector};
@@ -31,6 +31,25 @@ pub(super) fn fields(delta: &Delta<'_>, keep: impl Fn(&FieldDelta<'_>) -> bool) 
     }
     out.shrink_to_fit();
     out
+}
+
+/// What changed from one recorded form to another.
+pub fn between(before: &Value, after: &Value) -> Vec<FieldChange> {
+    let none = Map::new();
+    let [old, new] = [before, after].map(|v| v.as_object().unwrap_or(&none));
+    let fields: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let mut found = Vec::new();
+    for field in fields {
+        deep::differences(field, old.get(field), new.get(field), &mut found);
+    }
+    let change = |(path, before, after): (String, Option<&Value>, Option<&Value>)| FieldChange {
+        path,
+        before: before.cloned(),
+        after: after.cloned(),
+        at: None,
+        cause: Cause::File,
+    };
+    found.into_iter().map(change).collect()
 }
 
 /// Did nothing but the content of references change in this field?

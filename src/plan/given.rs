@@ -42,7 +42,9 @@ pub(super) fn give(
             patterns.iter().enumerate().filter(move |(_, p)| p.matches(&text)).map(|(i, _)| i)
         };
         let own: Vec<usize> = names(address).collect();
-        own.iter().for_each(|i| hit[*i] = true);
+        for i in &own {
+            hit[*i] = true;
+        }
         let stays = |i: &usize| desired.removed[*i].0.keep || desired.removed[*i].0.to.is_some();
         let line = own.iter().copied().find(stays);
         let with_agent = || host(address).filter(|_| own.is_empty()).and_then(|agent| names(&agent).find(stays));

@@ -43,6 +43,7 @@ mod undone;
 #[cfg(test)]
 mod tests;
 
+pub use changes::between;
 pub use check::check;
 pub use digest::{action_digest, digest};
 pub use drift::*;

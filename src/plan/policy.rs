@@ -63,7 +63,9 @@ pub(super) fn judge(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
     taken_names(case, out);
     sessions(case, actions, out);
     limits(case, actions, out);
-    moved_offers(case, out);
+    if !case.options.rollback {
+        moved_offers(case, out);
+    }
 }
 
 fn empty(case: &Case<'_>, out: &mut Gathered) {

@@ -271,23 +271,17 @@ impl Stage<'_, '_> {
     /// again, and nobody took.
     fn offered(&mut self) {
         let me = self.me();
-        let offers = self.placed.live.elsewhere.values().filter_map(|r| {
-            let offered = r.summary.offered.as_ref()?;
+        let offers = self.placed.live.elsewhere.iter().filter_map(|(id, r)| {
+            r.summary.offered.as_ref()?;
+            comes(r, me, None)?;
             let address = offered_at(r, me)?;
-            let mine = offered == me || r.summary.owner.as_ref() == Some(me);
-            (mine && self.all.contains_key(address) && self.scope.holds(address)).then(|| address.clone())
+            (self.all.contains_key(address) && self.scope.holds(address)).then(|| (address.clone(), id.clone()))
         });
-        let offers: BTreeSet<Address> = offers.collect();
-        for address in offers {
-            if self.here(&address).is_some() || self.placed.barred.contains(&address) {
-                continue;
-            }
-            let me = self.me();
-            let found = self.placed.live.elsewhere.values().find_map(|r| {
-                let is_it = offered_at(r, me) == Some(&address) && r.summary.offered.is_some();
-                comes(r, me, None).filter(|_| is_it).map(|comes| (r.clone(), comes))
-            });
-            if let Some((resource, comes)) = found {
+        let offers: BTreeMap<Address, String> = offers.collect();
+        for (address, id) in offers {
+            let free = self.here(&address).is_none() && !self.placed.barred.contains(&address);
+            let found = self.placed.live.elsewhere.get(&id).filter(|_| free);
+            if let Some((comes, resource)) = found.and_then(|r| Some((comes(r, self.me(), None)?, r.clone()))) {
                 self.take(address, resource, comes);
             }
         }

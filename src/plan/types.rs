@@ -287,7 +287,7 @@ pub enum Step {
     Policy {
         /// To what.
         policy: Policy,
-        /// All that was undone and must not come back by itself; `None` leaves it as it is.
+        /// All that was undone and must not come back by itself; absent: it stays as it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         undone: Option<BTreeMap<Address, Option<Digest>>>,
     },

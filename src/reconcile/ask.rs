@@ -1,12 +1,12 @@
 //! Questions to a workspace, in batches and pages. Reads only; each function is one kind of question.
 
-use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::apply::unexpected;
 use crate::control::{ControlError, ControlPlane};
 use crate::model::op::{
-    Context, Digests, Find, IdList, Loaded, OwnerOf, OwnerState, Page, Referrer, Request, Resolve, Resolved, Response,
-    Summaries, Summary, Want,
+    Context, Digests, Find, IdList, Loaded, OwnerOf, OwnerState, Page, Recorded, Referrer, Request, Resolve, Resolved,
+    Response, StateAt, Summaries, Summary, Want,
 };
 use crate::model::{Address, Digest, Kind, Owner};
 
@@ -16,6 +16,8 @@ const BATCH: usize = 1_000;
 const URL: usize = 16 << 10;
 /// Bodies are heavier.
 const BODIES: usize = 500;
+/// So are recorded forms, with the files of each.
+const STATE: u32 = 200;
 /// Questions of one kind that are open at once; a workspace over a network has its own bound.
 const AT_ONCE: usize = 10;
 /// Answers with bodies are held until their turn.
@@ -63,11 +65,10 @@ impl<C: ControlPlane> Ask<'_, C> {
 
     /// What other owners have at these addresses, what is offered to this one there, and what has these ids.
     pub(crate) async fn find(&self, addresses: &[Address], ids: &[String]) -> Result<Vec<Summary>, ControlError> {
-        let by_address = addresses.chunks(Find::MOST).map(|addresses| self.found(addresses, &[]));
-        let by_id = ids.chunks(Find::MOST).map(|ids| self.found(&[], ids));
-        // Boxed: two kinds of futures in one list.
-        let questions: Vec<_> = by_address.map(|q| q.boxed_local()).chain(by_id.map(|q| q.boxed_local())).collect();
-        self.side_by_side(questions).await
+        let by_address = addresses.chunks(Find::MOST).map(|addresses| (addresses, &[][..]));
+        let by_id = ids.chunks(Find::MOST).map(|ids| (&[][..], ids));
+        let questions = by_address.chain(by_id).map(|(addresses, ids)| self.found(addresses, ids));
+        self.side_by_side(questions.collect()).await
     }
 
     /// Bodies of these ids, one answer a batch, each handed on as it comes: all at once they are many times the
@@ -97,6 +98,23 @@ impl<C: ControlPlane> Ask<'_, C> {
     /// Which of these blobs the workspace lacks.
     pub(crate) async fn missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, ControlError> {
         self.side_by_side(digests.chunks(BATCH).map(|digests| self.lacking(digests)).collect()).await
+    }
+
+    /// What the owner of an Apply had once that had ended.
+    pub(crate) async fn state(&self, apply: &str) -> Result<Vec<Recorded>, ControlError> {
+        let mut question = StateAt { apply: apply.to_owned(), page: None, limit: Some(STATE) };
+        let mut all = Vec::new();
+        loop {
+            let Response::State(Page { data, next_page }) = self.call(Request::ApplyState(question.clone())).await?
+            else {
+                return Err(unexpected("applies.state"));
+            };
+            all.extend(data);
+            if next_page.is_none() || next_page == question.page {
+                return Ok(all);
+            }
+            question.page = next_page;
+        }
     }
 
     async fn side_by_side<T, F>(&self, questions: Vec<F>) -> Result<Vec<T>, ControlError>

@@ -46,8 +46,8 @@ pub(super) async fn elsewhere<C: ControlPlane>(
         s.offered.as_ref() == Some(ask.me) || (mine && s.offered.is_some()) || (!mine && named.contains(&s.id))
     };
     let coming: Vec<String> = found.iter().filter(comes).map(|s| s.id.clone()).collect();
-    let mut out = Elsewhere::default();
-    out.resources = found.into_iter().map(|s| (s.id.clone(), LiveResource { summary: s, body: None })).collect();
+    let resources = found.into_iter().map(|s| (s.id.clone(), LiveResource { summary: s, body: None })).collect();
+    let mut out = Elsewhere { resources, ..Elsewhere::default() };
     if coming.is_empty() {
         return Ok(out);
     }
@@ -60,7 +60,7 @@ pub(super) async fn elsewhere<C: ControlPlane>(
             }
         }
     });
-    let (_, who) = tokio::try_join!(bodies, ask.referrers(&coming))?;
+    let ((), who) = tokio::try_join!(bodies, ask.referrers(&coming))?;
     *referrers = who;
     Ok(out)
 }

@@ -5,6 +5,7 @@ pub mod edit;
 mod elsewhere;
 pub mod load;
 pub mod read;
+mod recorded;
 mod settle;
 mod snapshot;
 mod source;
@@ -14,6 +15,7 @@ mod tests;
 
 pub use crate::apply::{ApplyError, ApplyOptions, Event};
 pub use crate::desired::Desired;
+pub use recorded::recorded;
 pub use snapshot::{Depth, Snapshot, snapshot};
 pub use source::source_relation;
 

@@ -1,9 +1,12 @@
 //! Thin readers: what is live, what was applied. One question each, paged where the answer may be long.
 
-use crate::apply::unexpected;
-use crate::control::{ControlError, ControlPlane, ErrorKind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde_json::Value;
 
+use crate::apply::unexpected;
+use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::model::kinds::{self, Refs};
 use crate::model::op::{
     ApplyInfo, ApplyList, BlobGet, Context, GetId, GetOf, ListOf, ListView, LoadedBody, OwnerState, Page, Request,
@@ -11,6 +14,7 @@ use crate::model::op::{
 };
 use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Kind, Owner};
+use crate::plan::{self, FieldChange};
 use crate::reconcile::ask::Ask;
 
 /// What an owner has, of one kind or of all.
@@ -52,6 +56,40 @@ pub async fn show<C: ControlPlane>(control: &C, context: &Context, id: &str) -> 
         Response::Apply(apply) => Ok(*apply),
         _ => Err(unexpected("applies.get")),
     }
+}
+
+/// Field changes by action, as far as the journal has the form before and the one after: of what was applied at an
+/// address before, and by earlier actions of the same Apply.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn changes<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    apply: &ApplyInfo,
+) -> Result<BTreeMap<String, Vec<FieldChange>>, ControlError> {
+    let ask = Ask { control, context, me: &apply.owner };
+    let mut forms: BTreeMap<Address, Arc<Value>> = BTreeMap::new();
+    if let Some(before) = before(control, context, apply).await? {
+        forms.extend(ask.state(&before).await?.into_iter().map(|r| (r.address, r.applied.spec)));
+    }
+    let mut out = BTreeMap::new();
+    for line in apply.lines.iter().filter(|line| line.outcome == "done" && line.id.is_some()) {
+        let Some((Ok(address), verb)) = line.action.split_once('#').map(|(at, verb)| (at.parse(), verb)) else {
+            continue;
+        };
+        // Of what goes, the line names the form that went.
+        if ["retire", "release", "hand-over"].iter().any(|gone| verb.starts_with(gone)) {
+            continue;
+        }
+        let Some(after) = line.spec.as_ref().and_then(|digest| apply.specs.get(&digest.to_string())) else { continue };
+        let changes = forms.get(&address).map(|before| plan::between(before, after)).unwrap_or_default();
+        if !changes.is_empty() {
+            out.insert(line.action.clone(), changes);
+        }
+        forms.insert(address, Arc::new(after.clone()));
+    }
+    Ok(out)
 }
 
 /// Most resources of a page of a list of any kind.
@@ -118,6 +156,31 @@ pub async fn unowned<C: ControlPlane>(
         }
     }
     Ok(out)
+}
+
+/// The Apply of the same owner that began before this one.
+async fn before<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    apply: &ApplyInfo,
+) -> Result<Option<String>, ControlError> {
+    let mut question = ApplyList { owner: Some(apply.owner.clone()), page: None, limit: Some(1_000) };
+    let mut found = false;
+    loop {
+        let Response::Applies(page) = control.call(context, Request::ApplyList(question.clone())).await? else {
+            return Err(unexpected("applies.list"));
+        };
+        for one in page.data {
+            if found {
+                return Ok(Some(one.id));
+            }
+            found = one.id == apply.id;
+        }
+        if page.next_page.is_none() || page.next_page == question.page {
+            return Ok(None);
+        }
+        question.page = page.next_page;
+    }
 }
 
 /// The resource of a live id, whoever owns it. `None`: the id is of no kind.

@@ -4,17 +4,60 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::desired::{Digested, Places, Wanted, WantedFile};
+use crate::control::{ControlError, ControlPlane};
+use crate::desired::{Desired, Digested, Places, Wanted, WantedFile};
 use crate::diag::Location;
+use crate::model::config::{Config, Moved};
 use crate::model::kinds::{self, Applied, is_under};
+use crate::model::op::{ApplyInfo, Context, Recorded, Source, Summary};
 use crate::model::tree::{Entry, FileSet};
 use crate::model::{Address, Digest};
+use crate::reconcile::ask::Ask;
 
 /// The folder that stands for the workspace: all bodies of what was applied are there already.
 const HELD: &str = ".";
 
+/// What an owner had once an Apply of it had ended, as a desired state. The policy is the one in force: going back is
+/// held against today's limits. Of `config` the lines that let resources go count, of which no file is asked.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn recorded<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    config: &Config,
+    apply: &ApplyInfo,
+) -> Result<Desired, ControlError> {
+    let ask = Ask { control, context, me: &apply.owner };
+    let policy = ask.owner().await?.policy.unwrap_or_default();
+    let recorded = ask.state(&apply.id).await?;
+    let moved = moved(&recorded, &ask.summaries(None).await?);
+    let row = |r: Recorded| (r.address.clone(), wanted(r.address, r.applied, r.protected, r.entries));
+    let resources = recorded.into_iter().map(row).collect();
+    let removed = config.removed.iter().filter(|line| !line.keep && line.to.is_none());
+    Ok(Desired {
+        owner: apply.owner.clone(),
+        resources,
+        policy,
+        moved,
+        removed: removed.map(|line| (line.clone(), None)).collect(),
+        adopt: Vec::new(),
+        accept: Vec::new(),
+        source: Source { apply: Some(apply.id.clone()), ..apply.source.clone() },
+    })
+}
+
+/// What has another address by now goes back to its old one, and is not made anew there.
+fn moved(recorded: &[Recorded], live: &[Summary]) -> Vec<Moved> {
+    let now: BTreeMap<&str, &Address> =
+        live.iter().filter(|s| !s.superseded).filter_map(|s| Some((s.id.as_str(), s.address.as_ref()?))).collect();
+    let went = recorded.iter().filter_map(|r| Some((*now.get(r.id.as_str())?, &r.address)));
+    let went = went.filter(|(from, to)| from != to);
+    went.map(|(from, to)| Moved { from: from.clone(), to: to.clone() }).collect()
+}
+
 /// A resource as it was applied. `entries` are the files of its content, or its memories by path.
-pub(super) fn wanted(address: Address, applied: Applied, protected: bool, entries: Vec<Entry>) -> Wanted {
+fn wanted(address: Address, applied: Applied, protected: bool, entries: Vec<Entry>) -> Wanted {
     let def = kinds::def(address.kind);
     let text = |field: &str| applied.spec.get(field).and_then(Value::as_str);
     let memories = memories(&applied.spec, &entries);

@@ -64,6 +64,7 @@ struct World {
     digest: Digest,
     summaries: Vec<Summary>,
     unowned: Vec<Summary>,
+    elsewhere: Vec<Summary>,
     referrers: Vec<Referrer>,
     held: Vec<Digest>,
     log: Mutex<Vec<Request>>,
@@ -71,7 +72,15 @@ struct World {
 
 impl World {
     fn new(digest: Digest, summaries: Vec<Summary>) -> Self {
-        Self { digest, summaries, unowned: vec![], referrers: vec![], held: vec![], log: Mutex::default() }
+        Self {
+            digest,
+            summaries,
+            unowned: vec![],
+            elsewhere: vec![],
+            referrers: vec![],
+            held: vec![],
+            log: Mutex::default(),
+        }
     }
 
     fn asked(&self, name: &str) -> usize {
@@ -141,6 +150,13 @@ impl ControlPlane for World {
             ),
             Request::Referrers(q) => {
                 Response::Referrers(self.referrers.iter().filter(|r| q.ids.contains(&r.to)).cloned().collect())
+            }
+            Request::Find(q) => {
+                assert!(q.addresses.len() + q.ids.len() <= 1_000);
+                let named =
+                    |s: &&Summary| q.ids.contains(&s.id) || s.address.as_ref().is_some_and(|a| q.addresses.contains(a));
+                let data = self.elsewhere.iter().filter(named).cloned().collect();
+                Response::Summaries(Page { data, next_page: None })
             }
             Request::BlobsMissing(q) => {
                 Response::Missing(q.digests.into_iter().filter(|d| !self.held.contains(d)).collect())
@@ -264,6 +280,41 @@ async fn what_is_to_be_made_asks_for_names_and_what_was_retired() {
     assert_eq!(s.live.same_name.len(), 1);
     assert_eq!(s.live.retired[&"Agent/gone".parse().unwrap()], "agent_old");
     assert_eq!(world.bodies(), [Vec::<String>::new()], "what another archived has no body to read");
+}
+
+#[tokio::test]
+async fn what_others_have_is_asked_for_only_where_something_is_absent() {
+    let all: Vec<Wanted> = (0..2_500).map(|i| agent(&format!("a{i}"))).collect();
+    let world = World::new(Digest::of(b"no"), vec![]);
+    look(&world, &desired(all.clone())).await;
+    assert_eq!(world.asked("authoring.find"), 3);
+    let summaries = all.iter().map(|w| summary(&w.address.to_string(), Some(Digest::of(b"other")))).collect();
+    let world = World::new(Digest::of(b"no"), summaries);
+    look(&world, &desired(all)).await;
+    assert_eq!(world.asked("authoring.find"), 0);
+
+    // What was handed over is read, and so is what a line names; of what another has at an address its digest will do.
+    let owned = |name: &str, id: &str, offered: bool| {
+        let mut s = summary(name, Some(Digest::of(b"x")));
+        (s.id, s.owner) = (id.to_owned(), Some("acme/other".parse().unwrap()));
+        s.offered = offered.then(me);
+        s
+    };
+    let mut world = World::new(Digest::of(b"no"), vec![]);
+    world.elsewhere =
+        vec![owned("Agent/a", "agent_1", true), owned("Agent/b", "agent_2", false), owned("Agent/z", "agent_3", false)];
+    world.elsewhere.push(owned("Agent/gone", "agent_old", false));
+    let mut d = desired(vec![agent("a"), agent("b"), agent("c"), agent("gone")]);
+    d.adopt = vec![serde_json::from_str(r#"{"address": "Agent/c", "id": "agent_3", "from": "acme/other"}"#).unwrap()];
+    let s = look(&world, &d).await;
+    let read = |id: &str| s.live.elsewhere[id].body.is_some();
+    assert_eq!([read("agent_1"), read("agent_2"), read("agent_3")], [true, false, true]);
+    // It moved under its owner, so it stays moved here.
+    let body = s.live.elsewhere["agent_1"].body.as_ref().unwrap();
+    assert_eq!((&body.live["name"], &body.applied.spec["name"]), (&json!("Old"), &json!("Older")));
+    assert!(s.live.elsewhere.contains_key("agent_old"), "it was at an address that is wanted");
+    assert_eq!(world.asked("authoring.find"), 2);
+    assert_eq!(world.asked("authoring.referrers"), 1);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::model::op::{ApplyBegin, ApplyInfo, ReceiptLine};
+use crate::model::op::{ApplyBegin, ApplyInfo, Did, ReceiptLine};
 use crate::model::{Digest, Owner};
 use crate::store::sql::Json;
 use crate::store::{Conn, Result};
@@ -23,6 +23,8 @@ fn read(r: &Row<'_>) -> rusqlite::Result<ApplyInfo> {
         ended_at: r.get(6)?,
         outcome: r.get(7)?,
         done: r.get(8)?,
+        did: Vec::new(),
+        addresses: Vec::new(),
         lines: Vec::new(),
         specs: BTreeMap::new(),
     })
@@ -83,13 +85,34 @@ pub(crate) fn list(conn: &Conn, owner: Option<&Owner>, before: Option<&str>, lim
     let sql = format!("SELECT {COLUMNS} FROM apply WHERE {owned} AND {earlier} ORDER BY rowid DESC LIMIT ?3");
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map(params![owner, before, limit], read)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut applies: Vec<ApplyInfo> = rows.collect::<rusqlite::Result<_>>()?;
+    applies.iter_mut().try_for_each(|info| say_what_it_did(conn, info))?;
+    Ok(applies)
+}
+
+/// What the done actions of an Apply are called and where they were: an action is named `ADDRESS#VERB`, the
+/// retirement of what was superseded `ADDRESS#retire-ID`.
+fn say_what_it_did(conn: &Conn, info: &mut ApplyInfo) -> Result<()> {
+    let mut verbs = conn.prepare_cached(
+        "SELECT CASE WHEN instr(action, '#retire-') > 0 THEN 'retire' ELSE substr(action, instr(action, '#') + 1) END \
+         AS verb, count(*) FROM receipt_line WHERE apply = ?1 AND outcome = 'done' GROUP BY verb ORDER BY verb",
+    )?;
+    let did = verbs.query_map([&info.id], |r| Ok(Did { verb: r.get(0)?, count: r.get(1)? }))?;
+    info.did = did.collect::<rusqlite::Result<_>>()?;
+    let mut addresses = conn.prepare_cached(
+        "SELECT DISTINCT substr(action, 1, instr(action, '#') - 1) AS address FROM receipt_line \
+         WHERE apply = ?1 AND outcome = 'done' AND instr(action, '/') > 0 ORDER BY address LIMIT ?2",
+    )?;
+    let rows = addresses.query_map(params![info.id, ApplyInfo::SHOWN], |r| r.get(0))?;
+    info.addresses = rows.collect::<rusqlite::Result<_>>()?;
+    Ok(())
 }
 
 /// One with its lines.
 pub(crate) fn get(conn: &Conn, id: &str) -> Result<Option<ApplyInfo>> {
     let sql = format!("SELECT {COLUMNS} FROM apply WHERE id = ?1");
     let Some(mut info) = conn.prepare_cached(&sql)?.query_row([id], read).optional()? else { return Ok(None) };
+    say_what_it_did(conn, &mut info)?;
     let mut statement = conn.prepare_cached(
         "SELECT action, outcome, operation, id, version, made, spec, error FROM receipt_line \
          WHERE apply = ?1 ORDER BY seq",

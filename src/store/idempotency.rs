@@ -43,10 +43,11 @@ pub(crate) fn forget_all(conn: &Conn) -> Result<usize> {
     Ok(conn.execute("DELETE FROM idempotency", [])?)
 }
 
-/// Stores an answer.
+/// Stores an answer, in place of an older one.
 pub(crate) fn put(conn: &Conn, scope: &str, key: &str, stored: &Stored, at: &str) -> Result<()> {
     conn.prepare_cached(
-        "INSERT INTO idempotency (scope, key, request, resource, answer, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO idempotency (scope, key, request, resource, answer, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+         ON CONFLICT (scope, key) DO UPDATE SET request = ?3, resource = ?4, answer = ?5, at = ?6",
     )?
     .execute(params![scope, key, stored.request, stored.resource, Json(&stored.answer), at])?;
     Ok(())

@@ -27,7 +27,7 @@ fn jane() -> Context {
 }
 
 /// Somebody else changes an agent's prompt.
-fn edit_live(s: &Sandbox, address: &str, system: &str) {
+pub(crate) fn edit_live(s: &Sandbox, address: &str, system: &str) {
     let body = json!({ "system": system }).as_object().unwrap().clone();
     let at = Expect { id: id(s, address), version: None };
     call(s, &jane(), Request::Update(Update { kind: Kind::Agent, at, body, applied: None }));

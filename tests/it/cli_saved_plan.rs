@@ -166,10 +166,9 @@ fn a_resource_that_another_owner_got_meanwhile_is_named_and_the_rest_is_done() {
     assert_eq!(line("Agent/other#update")["outcome"], "done");
     assert_ne!(line("Agent/support#update")["outcome"], "done");
     assert!(line("Agent/support#update")["error"].as_str().unwrap().contains("acme/a"), "{receipt:#}");
-    // What B still declares it makes anew, as another resource; the one that A got stays A's.
-    run("b", &["apply", "--yes"]).code(0);
-    let anew = run("b", &["get", "Agent/support", "--json"]).json()["resources"][0].clone();
-    assert_ne!(anew["id"], live["id"]);
+    // What B still declares is not made anew beside it: B is told who has it.
+    let lost = run("b", &["apply", "--yes"]).code(4);
+    assert!(lost.out.contains("plan.lost") && lost.out.contains("acme/a:Agent/taken"), "{lost:?}");
     assert_eq!(run("a", &["get", "Agent/taken", "--json"]).json()["resources"][0]["id"], live["id"]);
 }
 

@@ -10,7 +10,7 @@ const LEAST: usize = 30;
 /// `cli_drift::name` → the name is a test of that module. Modules in folders are named by their file.
 fn tests() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
-    for file in repo::rust_files("tests/it").into_iter().chain(repo::rust_files("src")) {
+    for file in repo::files("tests/it").into_iter().chain(repo::files("src")).filter(|f| repo::is(f, "rs")) {
         let text = repo::text(&file);
         let stem = file.strip_suffix(".rs").unwrap().replace("/mod", "");
         let module = stem.rsplit('/').next().unwrap().to_owned();

@@ -15,6 +15,7 @@ from anthropic.types import FileNotDownloadableError
 from anthropic.types.beta import BetaEnvironmentArchivedError, BetaEnvironmentNotFoundError, BetaInvalidConfigTypeChangeError
 from harness import Checks, Workspace
 from owned import owned
+from pulled import pulled
 
 MODEL = "claude-sonnet-5"
 SKILL = b"---\nname: release-notes\ndescription: Writes release notes.\n---\n\n# Release notes\n\nList what changed.\n"
@@ -411,6 +412,7 @@ def main(binary):
         for group in [agents, environments, skills, stores, files]:
             check.group(group.__name__, group, client)
         check.group("owned", owned, workspace, client)
+        check.group("pulled", pulled, workspace, client)
     check.equal("the server ended well", workspace.ended, 0)
     return check.end()
 

@@ -41,6 +41,8 @@ fn before(plan_digest: Digest) -> ApplyInfo {
         ended_at: None,
         outcome: None,
         done: 0,
+        did: vec![],
+        addresses: vec![],
         lines: vec![],
         specs: BTreeMap::new(),
     }

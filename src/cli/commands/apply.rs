@@ -107,7 +107,7 @@ async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan, plann
     let stop = stop_on_interrupt(Arc::clone(&run.printer));
     let control = session.place.open(planned, &run.printer, stop.clone())?;
     let progress = Progress::new(&run.printer, plan.actions.len());
-    let mut how = ApplyOptions::new(session::actor(run));
+    let mut how = ApplyOptions { admin: true, ..ApplyOptions::new(session::actor(run)) };
     how.parallelism = session.place.in_flight();
     how.run = Some(uuid::Uuid::now_v7().to_string());
     how.stop = stop;

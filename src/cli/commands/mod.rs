@@ -26,6 +26,7 @@ pub mod plan;
 pub mod pull;
 pub mod restore;
 pub mod revert;
+pub mod rollback;
 pub mod schema;
 pub mod serve;
 pub mod show;
@@ -64,6 +65,7 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::Adopt(args) => adopt::run(run, &args),
         Command::History(args) => history::run(run, &args),
         Command::Show(args) => show::run(run, &args),
+        Command::Rollback(args) => rollback::run(run, args),
         Command::Serve(args) => serve::run(run, &args),
         Command::Token(args) => token::run(run, args),
         Command::Backup(args) => backup::run(run, &args),

@@ -10,8 +10,9 @@ use crate::cli::session::{context, load_project, runtime, target};
 use crate::cli::target::choose;
 use crate::cli::view::json::ApplyDoc;
 use crate::cli::view::{Format, receipt};
-use crate::control::ErrorKind;
+use crate::control::{ControlPlane, ErrorKind};
 use crate::diag::codes;
+use crate::model::op::{ApplyInfo, Context};
 use crate::reconcile::read;
 
 /// Shows a plan file in any view, or an apply with its receipt.
@@ -22,7 +23,7 @@ pub fn run(run: &Run, args: &Show) -> Ran {
         show(run, &plan, None);
         return Ok(Exit::Ok);
     }
-    if !args.what.starts_with("apply_") {
+    if !args.what.starts_with(PREFIX) {
         let message = format!("{} is neither a file nor the id of an apply", args.what);
         return Err(Failure::new(&codes::cli::NOT_FOUND, message).fix("checkfu history"));
     }
@@ -30,16 +31,29 @@ pub fn run(run: &Run, args: &Show) -> Ran {
     let place = choose(&loaded.config, target(run), &dir)?;
     let control = place.open_to_read(&run.printer)?;
     let context = context(run, &loaded.config);
-    let apply = runtime()?.block_on(read::show(&control, &context, &args.what)).map_err(|e| match e.kind {
-        ErrorKind::NotFound => {
-            Failure::new(&codes::cli::NOT_FOUND, format!("there is no apply {}", args.what)).fix("checkfu history")
-        }
-        _ => Failure::control("read the workspace", &e),
-    })?;
+    let runtime = runtime()?;
+    let apply = runtime.block_on(find(&control, &context, &args.what))?;
+    let changes = runtime.block_on(read::changes(&control, &context, &apply));
+    let changes = changes.map_err(|e| Failure::control("read the workspace", &e))?;
     match run.printer.format {
-        Format::Json => run.printer.json(&ApplyDoc { format: "checkfu.apply/v1", apply }),
-        Format::Human => run.printer.data(&receipt::apply(&apply)),
+        Format::Json => run.printer.json(&ApplyDoc { format: "checkfu.apply/v1", apply, changes }),
+        Format::Human => run.printer.data(&receipt::apply(&apply, &changes, run.printer.verbose)),
         Format::Markdown => run.printer.raw(&receipt::apply_markdown(&apply)),
     }
     Ok(Exit::Ok)
+}
+
+/// Ids of applies begin so.
+const PREFIX: &str = "apply_";
+
+/// An apply by its id.
+pub async fn find<C: ControlPlane>(control: &C, context: &Context, id: &str) -> Result<ApplyInfo, Failure> {
+    let none = || Failure::new(&codes::cli::NOT_FOUND, format!("there is no apply {id}")).fix("checkfu history");
+    if !id.starts_with(PREFIX) {
+        return Err(none());
+    }
+    read::show(control, context, id).await.map_err(|e| match e.kind {
+        ErrorKind::NotFound => none(),
+        _ => Failure::control("read the workspace", &e),
+    })
 }

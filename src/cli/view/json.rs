@@ -13,6 +13,7 @@ use crate::diag::{Diagnostic, Diagnostics, Label, Location};
 use crate::model::config::Adopt;
 use crate::model::op::{ApplyInfo, TokenInfo};
 use crate::model::{Address, Digest, Kind, Owner};
+use crate::plan::FieldChange;
 
 /// `checkfu.diagnostics/v1`: what validate found, or why a command failed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -169,6 +170,9 @@ pub struct ApplyDoc {
     pub format: &'static str,
     /// The apply with its receipt lines.
     pub apply: ApplyInfo,
+    /// What its actions changed, by the id of the action, where the record has the form before and the one after.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub changes: BTreeMap<String, Vec<FieldChange>>,
 }
 
 /// `checkfu.token/v1`: the answer of `token create`. It holds the secret, this once.

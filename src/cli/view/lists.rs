@@ -163,9 +163,9 @@ mod tests {
     fn applies_and_checks_are_tables_whatever_is_in_them() {
         let mut apply = sample::apply();
         insta::assert_snapshot!(applies(std::slice::from_ref(&apply)), @r"
-        | apply | began | outcome | done | actor | owner | commit |
+        | apply | began | outcome | actor | commit | plan | what |
         |---|---|---|---|---|---|---|
-        | `apply_1` | `2026-11-30T09:00:01Z` | `partial` | `0` | `jane` | `a/b` | `0123456789ab + uncommitted` |
+        | `apply_1` | `2026-11-30T09:00:01Z` | `partial` | `jane` | `0123456789ab + uncommitted` | `sha256:148de9c5a7a4` | `1 publish, 2 update: Agent/a, Agent/b, Skill/s` |
         ");
         apply.actor = EVIL.to_owned();
         is_table(&applies(std::slice::from_ref(&apply)));

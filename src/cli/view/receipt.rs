@@ -1,14 +1,15 @@
 //! What an apply did, for people and for a pull request.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::cli::view::findings::effect_word;
 use crate::cli::view::markup::{cell, code, fit, head, prose};
 use crate::cli::view::text::{count, line, pad};
-use crate::cli::view::{style, words};
+use crate::cli::view::{human, style, values, words};
 use crate::diag::bounded;
 use crate::model::op::{ApplyInfo, ReceiptLine};
-use crate::plan::Effect;
+use crate::plan::{Effect, FieldChange};
 use crate::receipt::{Outcome, Receipt};
 
 /// Lines of done actions that are listed before the rest is only counted (unless `verbose`).
@@ -42,8 +43,8 @@ pub fn human(receipt: &Receipt, verbose: bool) -> String {
     out
 }
 
-/// An Apply of the workspace as text.
-pub fn apply(info: &ApplyInfo) -> String {
+/// An Apply of the workspace as text, with what its actions changed.
+pub fn apply(info: &ApplyInfo, changes: &BTreeMap<String, Vec<FieldChange>>, verbose: bool) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{} {}", style::strong(line(&info.id)), line(info.outcome.as_deref().unwrap_or("not ended")));
     for (name, value) in facts(info) {
@@ -51,6 +52,14 @@ pub fn apply(info: &ApplyInfo) -> String {
     }
     out.push('\n');
     lines(&info.lines, true, &mut out);
+    let options = human::Options { verbose, unchanged: "" };
+    // In the order in which they were done.
+    for (action, changes) in info.lines.iter().filter_map(|l| changes.get_key_value(&l.action)) {
+        let _ = writeln!(out, "\n  {}", style::strong(line(action)));
+        for change in changes {
+            human::field(values::path(change), values::change(change), "", options, &mut out);
+        }
+    }
     out
 }
 
@@ -66,6 +75,7 @@ fn facts(info: &ApplyInfo) -> Vec<(&'static str, String)> {
         ("ended", info.ended_at.clone().unwrap_or_else(|| "–".to_owned())),
         ("plan", info.plan_digest.to_string()),
         ("source", format!("{}{dirty}", bounded(&source.join(" ")))),
+        ("state", info.source.apply.as_ref().map(|to| format!("that of {to}: a rollback")).unwrap_or_default()),
     ];
     facts.retain(|(_, value)| !value.is_empty());
     facts

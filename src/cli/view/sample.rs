@@ -285,6 +285,10 @@ pub fn apply() -> crate::model::op::ApplyInfo {
         ended_at: None,
         outcome: Some("partial".to_owned()),
         done: 0,
+        did: [("publish", 1), ("update", 2)]
+            .map(|(verb, count)| crate::model::op::Did { verb: verb.to_owned(), count })
+            .to_vec(),
+        addresses: ["Agent/a", "Agent/b", "Skill/s"].map(str::to_owned).to_vec(),
         lines: Vec::new(),
         specs: std::collections::BTreeMap::new(),
     }

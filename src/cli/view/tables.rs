@@ -37,7 +37,7 @@ pub fn resources(resources: &[ResourceDoc]) -> String {
 }
 
 /// What is told of an apply.
-pub const APPLIES: [&str; 7] = ["APPLY", "BEGAN", "OUTCOME", "DONE", "ACTOR", "OWNER", "COMMIT"];
+pub const APPLIES: [&str; 7] = ["APPLY", "BEGAN", "OUTCOME", "ACTOR", "COMMIT", "PLAN", "WHAT"];
 
 /// An apply, under [`APPLIES`].
 pub fn apply_cells(a: &ApplyInfo) -> [String; 7] {
@@ -48,11 +48,24 @@ pub fn apply_cells(a: &ApplyInfo) -> [String; 7] {
         a.id.clone(),
         seconds(&a.began_at),
         outcome,
-        a.done.to_string(),
         bounded(&a.actor).into_owned(),
-        a.owner.to_string(),
         format!("{commit}{dirty}"),
+        a.plan_digest.short(),
+        what(a),
     ]
+}
+
+/// What an apply did: how many of each verb, and where. A rollback says to which apply.
+fn what(a: &ApplyInfo) -> String {
+    let counts: Vec<String> = a.did.iter().map(|d| format!("{} {}", d.count, d.verb)).collect();
+    let addresses = match a.addresses.len() {
+        0 => String::new(),
+        n if n == ApplyInfo::SHOWN => format!(": {}, …", a.addresses.join(", ")),
+        _ => format!(": {}", a.addresses.join(", ")),
+    };
+    let back = a.source.apply.as_deref().map(|to| format!("rollback to {to}; ")).unwrap_or_default();
+    let counts = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
+    format!("{back}{counts}{addresses}")
 }
 
 /// Applies.
@@ -144,8 +157,8 @@ mod tests {
     fn applies_are_told_to_the_second_and_say_what_was_not_committed() {
         let apply = crate::cli::view::sample::apply();
         insta::assert_snapshot!(applies(&[apply]), @r"
-    APPLY    BEGAN                 OUTCOME  DONE  ACTOR  OWNER  COMMIT
-    apply_1  2026-11-30T09:00:01Z  partial  0     jane   a/b    0123456789ab + uncommitted
+    APPLY    BEGAN                 OUTCOME  ACTOR  COMMIT                      PLAN                 WHAT
+    apply_1  2026-11-30T09:00:01Z  partial  jane   0123456789ab + uncommitted  sha256:148de9c5a7a4  1 publish, 2 update: Agent/a, Agent/b, Skill/s
     ");
     }
 

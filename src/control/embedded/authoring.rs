@@ -1,11 +1,6 @@
 //! `authoring.*`: claim, release, hand-over, transfer, protect, record, policy. They change who owns what and what counts
 //! as applied; nothing live. Each raises `authoring.seq`, which is its precondition.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use serde_json::Value;
-
 use crate::control::ControlError;
 use crate::control::embedded::error::{
     Result, archived, conflict, invalid, offered, owned_elsewhere, owner_required, stale,
@@ -14,7 +9,7 @@ use crate::control::embedded::rights;
 use crate::control::embedded::write::{Effect, Stand, Tx};
 use crate::control::embedded::{digests, update};
 use crate::model::config::Policy;
-use crate::model::kinds::{Applied, Object, def};
+use crate::model::kinds::{Applied, carried};
 use crate::model::op::{Authoring, Claim, HandOver, Protect, Record, Response, SetPolicy, Transfer, Written};
 use crate::model::{Address, Digest, Owner};
 use crate::store::resource::{self, Resource, State};
@@ -142,24 +137,9 @@ fn as_seen_by(tx: &Tx<'_>, r: &Resource, to: &Owner) -> Result<Applied> {
         let body = digests::body(tx.conn, r)?;
         digests::canonical(tx.conn, r, body, owner, Some(&before.spec))
     };
-    let (old, mut spec) = (view(r.owner.as_ref())?, view(Some(to))?);
-    let refs = def(r.kind).refs;
-    let referring: BTreeSet<&str> = refs(&before.spec).into_iter().chain(refs(&old)).map(|r| r.field).collect();
-    let (empty, none) = (Object::new(), Object::new());
-    let (old, had) = (old.as_object().unwrap_or(&empty), before.spec.as_object().unwrap_or(&none));
-    if let Value::Object(map) = &mut spec {
-        for key in old.keys().chain(had.keys()) {
-            let moved = old.get(key) != had.get(key) && !referring.contains(key.as_str());
-            if !moved && !matches!(key.as_str(), "contents" | "modes") {
-                continue;
-            }
-            match had.get(key) {
-                Some(value) => drop(map.insert(key.clone(), value.clone())),
-                None => drop(map.remove(key)),
-            }
-        }
-    }
-    Ok(Applied { spec: Arc::new(spec), unowned: before.unowned })
+    let (theirs, mine) = (view(r.owner.as_ref())?, view(Some(to))?);
+    // The same function as planning uses, so that a plan knows what it will find applied.
+    Ok(carried(r.kind, &before, &theirs, &mine))
 }
 
 /// Sets or clears `authoring.protected`.

@@ -51,7 +51,7 @@ pub(super) fn request_digest(context: &Context, request: &Request) -> Digest {
     Digest::of_json(&json!([request.name(), context.owner, body]))
 }
 
-/// The answer that was stored for this request's key, if there is one.
+/// The answer that was stored for this request's key; `None` where there is none, or where the request is due again.
 pub(super) fn answered(
     tx: &Tx<'_>,
     request: &Request,
@@ -60,7 +60,7 @@ pub(super) fn answered(
 ) -> Result<Option<Response>> {
     let (Some(key), Some(digest)) = (&tx.context.key, digest) else { return Ok(None) };
     match idempotency::get(tx.conn, &scope(tx.context), key)? {
-        Some(stored) => replay(tx, request, &stored, digest, counts).map(Some),
+        Some(stored) => replay(tx, request, &stored, digest, counts),
         None => Ok(None),
     }
 }
@@ -89,7 +89,7 @@ fn scope(context: &Context) -> String {
     }
 }
 
-fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, counts: bool) -> Result<Response> {
+fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, counts: bool) -> Result<Option<Response>> {
     if stored.request != digest {
         let message = "this idempotency key was used for another request";
         return Err(ControlError::new(ErrorKind::Conflict, codes::KEY_REUSED.code, message));
@@ -100,6 +100,7 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
     };
     if let Some(r) = &present
         && matches!(request, Request::Create(_))
+        && !is_due_again(tx, request)?
     {
         rights::right(tx, r)?;
     }
@@ -131,13 +132,35 @@ fn replay(tx: &Tx<'_>, request: &Request, stored: &Stored, digest: Digest, count
             written.version = written.seq;
         }
         if written.moved {
-            return Ok(response);
+            return Ok(if is_due_again(tx, request)? { None } else { Some(response) });
         }
     }
     if counts {
         append_line(tx, &response)?;
     }
-    Ok(response)
+    Ok(Some(response))
+}
+
+/// Is a request that was done, and undone since, to be done once more? Its key is made of what it was planned against;
+/// where that is contents, or what left an address, things may be once more as they were, and then the same plan is
+/// made again. All other preconditions are numbers that never come back.
+fn is_due_again(tx: &Tx<'_>, request: &Request) -> Result<bool> {
+    match request {
+        Request::WriteContents(w) => {
+            for (path, expected) in &w.expect {
+                if memories::at(tx.conn, &w.id, path)?.map(|m| m.sha256) != *expected {
+                    return Ok(false);
+                }
+            }
+            Ok(!w.expect.is_empty())
+        }
+        Request::Create(Create { claim: Some(claim), replaces: None, absent_since, .. }) => {
+            let owner = rights::acting(tx)?;
+            let free = resource::at_address(tx.conn, owner, &claim.address)?.is_none();
+            Ok(free && resource::retired_at(tx.conn, owner, &claim.address)? == *absent_since)
+        }
+        _ => Ok(false),
+    }
 }
 
 fn address_of(request: &Create) -> Option<&Address> {

@@ -9,6 +9,7 @@ use crate::model::kinds::Applied;
 use crate::model::op::{
     ApplyInfo, ApplyList, AuditList, Fact, ListOf, ListView, Page, Recorded, SkillSource, StateAt, VersionsOf,
 };
+use crate::model::tree::Entry;
 use crate::store::resource::{self, Resource, Shown, State};
 use crate::store::{Conn, apply, document, fact, holding, version};
 
@@ -114,12 +115,25 @@ pub(super) fn state(conn: &Conn, request: &StateAt) -> Result<Page<Recorded>> {
             let content = spec.get("content").and_then(Value::as_str).and_then(|c| c.parse().ok());
             let entries = match (h.address.kind, content) {
                 (Kind::Skill | Kind::FileTree, Some(content)) => document::entries(conn, content)?,
-                _ => Vec::new(),
+                _ => memories(conn, &spec)?,
             };
             let applied = Applied { spec: spec.into(), unowned: h.unowned };
             Ok(Recorded { address: h.address, id: h.id, applied, protected: h.protected, entries })
         },
     )
+}
+
+/// The memories that a form names, as far as their bytes are held still.
+fn memories(conn: &Conn, spec: &Value) -> Result<Vec<Entry>> {
+    let contents = spec.get("contents").and_then(Value::as_object);
+    let mut out = Vec::new();
+    for (path, digest) in contents.into_iter().flatten() {
+        let Some(sha256) = digest.as_str().and_then(|d| d.parse().ok()) else { continue };
+        if let Some(size) = document::blob_size(conn, sha256)? {
+            out.push(Entry { path: path.clone(), executable: false, symlink: false, size, sha256 });
+        }
+    }
+    Ok(out)
 }
 
 /// `audit.list`: oldest first.

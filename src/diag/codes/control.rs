@@ -69,7 +69,7 @@ codes! {
         "Keep your own copy of what you upload.";
     OWNED_ELSEWHERE = "authoring.owned_elsewhere", Error, "another authoring owner has this resource",
         "A resource has at most one authoring owner, and only that one changes its configuration.",
-        "Ask the owner that the message names, or have the resource transferred.";
+        "Ask the owner that the message names to hand it over (`removed:` with `to:`), or take it over with `adopt:` and `from:`, which over HTTP needs a token with the admin scope.";
     OWNER_REQUIRED = "authoring.owner_required", Error, "this needs the acting owner",
         "Claims, releases, and what is recorded as applied belong to an authoring owner, and none acts or another does.",
         "Act as the owner of the resource.";

@@ -49,6 +49,9 @@ codes! {
     FIELD_EXPIRES = "desired.field_expires", Warning, "a mode that expires soon",
         "In 14 days or less the file decides about the field again.",
         "Bring the live value into the file, or give it a later day.";
+    FIELD_OVERLAP = "desired.field_overlap", Error, "two modes for one field",
+        "A map and one of its keys have different modes, and the mode of the map would win without a word.",
+        "Name the keys of the map one by one.";
     PROTECT = "desired.protect", Error, "no glob of addresses",
         "`policy.protect` takes addresses such as `Agent/support`, with `*` and `?`.",
         "Correct the pattern.";
@@ -58,9 +61,9 @@ codes! {
     REMOVED_DECLARED = "desired.removed_declared", Error, "declared and removed",
         "A resource cannot be meant to be and to go.",
         "Remove the document, or the line under `removed:`.";
-    REMOVED_FORM = "desired.removed_form", Error, "no address to remove",
-        "`removed:` takes an address such as `Agent/old`; its name may hold `*` and `?`.",
-        "Correct the address.";
+    REMOVED_FORM = "desired.removed_form", Error, "a wrong `removed:` line",
+        "`removed:` takes an address such as `Agent/old`, whose name may hold `*` and `?`; it goes, is kept and owned no more, or is left for one other owner.",
+        "Correct the line.";
     MOVED = "desired.moved", Error, "a move that leads nowhere",
         "`moved:` gives a resource a new address of the same kind, which a document declares, while none declares the old one.",
         "Correct the addresses, or remove the line.";

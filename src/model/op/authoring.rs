@@ -19,7 +19,7 @@ pub struct Authoring {
 }
 
 /// Asks for resources that planning has to know of beside those of its owner. Each list and both together have at
-/// most [`Find::MOST`] items.
+/// most 1,000 items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Find {
     /// Who asks.

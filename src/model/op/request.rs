@@ -29,7 +29,8 @@ pub struct Context {
     pub key: Option<String>,
     /// `Checkfu-Break-Glass`: the reason; needs admin.
     pub break_glass: Option<String>,
-    /// May the caller use break-glass and act for any owner?
+    /// May the caller use break-glass, and take from an owner what that one did not offer? Over HTTP the token's scope
+    /// says it; who has the file of an embedded workspace may.
     pub admin: bool,
     /// The epoch of the workspace that the caller has seen (`Checkfu-Epoch`); in another one a write is refused.
     pub epoch: Option<String>,

@@ -344,11 +344,31 @@ pub struct ApplyInfo {
     pub outcome: Option<String>,
     /// How many actions were done.
     pub done: u64,
+    /// How many of these were of each verb, by verb.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub did: Vec<Did>,
+    /// The addresses of these, sorted, each once, at most ten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<String>,
     /// Lines, in the order in which they were written. Empty in lists.
     pub lines: Vec<ReceiptLine>,
     /// The specs that its lines name, by digest. Empty in lists.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub specs: BTreeMap<String, Value>,
+}
+
+/// How many actions of a verb an Apply did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Did {
+    /// As in the names of actions: `update`, `publish`, `retire`.
+    pub verb: String,
+    /// How many.
+    pub count: u64,
+}
+
+impl ApplyInfo {
+    /// Most addresses that are named.
+    pub const SHOWN: usize = 10;
 }
 
 /// What an owner had applied at an address at some time.
@@ -363,7 +383,7 @@ pub struct Recorded {
     /// Was it protected?
     #[serde(default)]
     pub protected: bool,
-    /// The files of the content that it names (skills, trees); a store's are in its `contents`.
+    /// The files of the content that it names (skills, trees); of a store the memories whose bytes are held still.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<Entry>,
 }

@@ -134,6 +134,47 @@ fn who_may_not_is_told_why() {
 }
 
 #[test]
+fn a_take_over_needs_an_admin_and_what_is_handed_over_does_not() {
+    let server = Server::start(1);
+    let url = format!("http://{}", server.at);
+    let (a, b) = (sandbox(&url), Sandbox::with(&[("agents/a.md", &agent("", "Answer.\n"))]));
+    let of_a = server.token(Scope::Apply, &["acme/a"]);
+    let of_b = server.token(Scope::Apply, &["acme/b"]);
+    let boss = server.token(Scope::Admin, &["acme/b"]);
+    run(&a, &of_a, &["apply", "--yes"]).code(0);
+    let id = |s: &Sandbox, token: &str, address: &str| {
+        let live = run(s, token, &["get", address, "--json"]).code(0).json();
+        live["resources"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let (first, second) = (id(&a, &of_a, "Agent/a"), id(&a, &of_a, "Agent/b"));
+    let project = |owner: &str, more: &str| {
+        format!(
+            "{}targets: {{team: {{kind: checkfu, url: \"{url}\", token: {{env: TEAM_TOKEN}}}}}}\n{more}",
+            config(owner)
+        )
+    };
+    let adopt = format!("adopt: [{{address: Agent/a, id: {first}, from: acme/a}}]\n");
+    b.write("checkfu.yaml", &project("acme/b", &adopt));
+    assert!(run(&b, &of_b, &["plan"]).code(0).out.contains("acme/a"));
+    let refused = run(&b, &of_b, &["apply", "--yes", "--json"]).code(4);
+    assert!(refused.out.contains("acme/a") && refused.out.contains("admin"), "{refused:?}");
+    assert_eq!(id(&a, &of_a, "Agent/a"), first);
+    run(&b, &boss, &["apply", "--yes"]).code(0);
+    assert_eq!(id(&b, &of_b, "Agent/a"), first);
+
+    // What is handed over is taken by whoever may apply.
+    a.write("checkfu.yaml", &project("acme/a", "removed: [{address: Agent/b, to: acme/b}]\n"));
+    a.remove("agents/a.md");
+    a.remove("agents/b.md");
+    a.write("agents/c.md", &agent("", "Else.\n"));
+    run(&a, &of_a, &["apply", "--yes"]).code(0);
+    b.write("agents/b.md", &agent("", "Ask.\n"));
+    run(&b, &of_b, &["apply", "--yes"]).code(0);
+    assert_eq!(id(&b, &of_b, "Agent/b"), second);
+    assert_eq!(run(&b, &of_b, &["plan", "--json"]).code(0).json()["actions"], serde_json::json!([]));
+}
+
+#[test]
 fn whoever_may_plan_may_look_for_drift_and_nothing_comes_of_it() {
     let server = Server::start(1);
     let s = sandbox(&format!("http://{}", server.at));

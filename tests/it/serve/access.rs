@@ -99,6 +99,39 @@ async fn break_glass_needs_admin_and_the_admin_scope_no_owner() {
 }
 
 #[tokio::test]
+async fn what_another_owner_has_is_taken_with_admin_alone_unless_it_was_offered() {
+    let server = Server::start();
+    let of = async |name: &str, scope, owner: &str| server.token(name, scope, &[owner]).await.secret;
+    let (a, b) = (of("a", Scope::Apply, "acme/a").await, of("b", Scope::Apply, "acme/b").await);
+    let (c, boss) = (of("c", Scope::Admin, "acme/c").await, of("boss", Scope::Admin, "acme/*").await);
+    let post = |secret: &str, owner: &str, path: &str, body: &Value| {
+        send(server.by(secret, "POST", path).header("checkfu-owner", owner).json(body))
+    };
+    let claim = json!({"address": "Agent/x", "applied": {"spec": {"name": "x", "model": "m"}}});
+    let body = json!({"name": "x", "model": "m", "authoring": claim});
+    let made = post(&a, "acme/a", "/v1/agents", &body).await.json();
+    let at = |seq: u64| json!({"at": {"id": made["id"], "version": 1}, "seq": seq});
+    let take = |to: &str, from: &str, seq: u64| json!({"at": at(seq), "from": from, "to": to, "address": "Agent/x"});
+
+    let refused = post(&b, "acme/b", "/v1/authoring/transfer", &take("acme/b", "acme/a", 1)).await;
+    assert_eq!(refused.refused(), (409, "authoring.owned_elsewhere".to_owned()));
+    assert_eq!(refused.json()["error"]["details"]["owner"], "acme/a");
+    // No owner gives to another but by an offer.
+    let pushed = post(&a, "acme/a", "/v1/authoring/transfer", &take("acme/b", "acme/a", 1)).await;
+    assert_eq!(pushed.refused(), (403, "authoring.not_admin".to_owned()));
+    assert!(pushed.text().contains("acme/b"), "{}", pushed.text());
+    assert_eq!(post(&boss, "acme/b", "/v1/authoring/transfer", &take("acme/b", "acme/a", 1)).await.status, 200);
+
+    let offer = json!({"at": at(2), "to": "acme/a", "address": "Agent/x"});
+    assert_eq!(post(&b, "acme/b", "/v1/authoring/hand_over", &offer).await.status, 200);
+    let third = post(&c, "acme/c", "/v1/authoring/transfer", &take("acme/c", "acme/b", 3)).await;
+    assert_eq!(third.refused(), (409, "authoring.owned_elsewhere".to_owned()));
+    let details = &third.json()["error"]["details"];
+    assert_eq!((&details["owner"], &details["offered"]), (&json!("acme/b"), &json!("acme/a")));
+    assert_eq!(post(&a, "acme/a", "/v1/authoring/transfer", &take("acme/a", "acme/b", 3)).await.status, 200);
+}
+
+#[tokio::test]
 async fn a_token_ends_by_time_or_by_being_revoked() {
     let server = Server::start();
     let admin = server.admin().await;

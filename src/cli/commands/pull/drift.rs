@@ -74,6 +74,8 @@ struct Brought {
     removed: Vec<String>,
     /// Resources whose files say more than what is live, with the present live digest.
     merged: BTreeMap<Address, Option<Digest>>,
+    /// Resources of which an `accept:` line took the content that is live.
+    taken: BTreeSet<Address>,
     /// Resources that are gone live.
     gone: Vec<Address>,
     notes: Diagnostics,
@@ -100,6 +102,9 @@ impl Drift<'_> {
         let mut held: BTreeMap<&Address, Vec<&Held>> = BTreeMap::new();
         plan.held.iter().for_each(|h| held.entry(&h.address).or_default().push(h));
         for (address, fields) in held {
+            if fields.iter().any(|h| h.accepted.is_some() && h.field.as_deref() == Some("content")) {
+                out.taken.insert(address.clone());
+            }
             let Some(wanted) = self.desired.resources.get(address) else { continue };
             if fields.iter().any(|h| h.field.is_none()) {
                 out.gone.push(address.clone());
@@ -129,11 +134,11 @@ impl Drift<'_> {
             .iter()
             .filter_map(|h| h.field.clone().map(|field| (h, field)))
             .filter(|(_, field)| field != "content")
-            .map(|(h, field)| Move {
-                applied: h.applied.clone(),
-                file: at(&wanted.spec, &field),
-                live: h.live.clone(),
-                field,
+            .map(|(h, field)| {
+                let file = at(&wanted.spec, &field);
+                // What an `accept:` line decided for live is no conflict any more.
+                let applied = if h.accepted.is_some() { file.clone() } else { h.applied.clone() };
+                Move { applied, file, live: h.live.clone(), field }
             })
             .collect();
         if moves.is_empty() {

@@ -197,18 +197,14 @@ fn a_line_of_what_went_names_the_spec_that_went() {
 #[test]
 fn the_source_last_applied_is_that_of_an_apply_that_changed_something() {
     let ws = Ws::new();
-    let begin = |commit: &str| {
-        let request = ApplyBegin {
-            plan_digest: Digest::of(commit.as_bytes()),
-            owner: owner(A),
-            source: Source { commit: Some(commit.to_owned()), ..Source::default() },
-            addresses: vec![],
-        };
+    let begin_from = |source: Source| {
+        let request = ApplyBegin { plan_digest: Digest::of_json(&source), owner: owner(A), source, addresses: vec![] };
         match ws.call(&by(A), Request::ApplyBegin(request)).unwrap() {
             Response::Began(began) => Context { apply: Some(began.id), ..by(A) },
             other => panic!("{other:?}"),
         }
     };
+    let begin = |commit: &str| begin_from(Source { commit: Some(commit.to_owned()), ..Source::default() });
     let source = || ws.owner(A).source.and_then(|s| s.commit);
     let (old, new) = (begin("old"), begin("new"));
     assert_eq!(source(), None);
@@ -231,6 +227,10 @@ fn the_source_last_applied_is_that_of_an_apply_that_changed_something() {
     end(&begin("last"));
     let state = ws.owner(A);
     assert_eq!((state.source.unwrap().commit.as_deref(), state.seq), (Some("old"), 0));
+    // After a rollback what is older than what was undone is as old as before.
+    let first = Source { commit: Some("first".to_owned()), apply: new.apply.clone(), ..Source::default() };
+    ws.written(&begin_from(first), update(Kind::Agent, at(&id, 2), json!({"system": "first"})));
+    assert_eq!(source().as_deref(), Some("old"));
 }
 
 #[test]
@@ -272,4 +272,68 @@ fn stored_answers_are_kept_for_a_day_and_then_let_go_of_a_few_a_write() {
     send("last");
     send("very-last");
     assert_eq!(stored(), 4, "late and what came after");
+}
+
+#[test]
+fn what_was_done_and_undone_is_done_again_where_things_are_as_they_were() {
+    let ws = Ws::new();
+    let store = ws.store(Some(A), "notes").id;
+    let (one, two) = (ws.blob("one"), ws.blob("two"));
+    let put = |before: Option<Digest>, after: Digest| {
+        Request::WriteContents(WriteContents {
+            id: store.clone(),
+            expect: [("/a.md".to_owned(), before)].into(),
+            puts: [("/a.md".to_owned(), after)].into(),
+            deletes: vec![],
+            applied: None,
+        })
+    };
+    ws.written(&keyed(A, "first"), put(None, one));
+    for _ in 0..2 {
+        let forth = ws.written(&keyed(A, "forth"), put(Some(one), two));
+        assert!(forth.changed && !forth.replayed, "{forth:?}");
+        assert!(ws.written(&keyed(A, "forth"), put(Some(one), two)).replayed, "nothing was undone");
+        assert!(!ws.written(&keyed(A, "back"), put(Some(two), one)).replayed);
+    }
+
+    // Renamed away, and another made in its place and retired; back, and away again.
+    let first = ws.agent(Some(A), "a").id;
+    let rename = |seq, to: &str| {
+        let at = Authoring { at: at(&first, 1), seq };
+        Request::Transfer(Transfer { at, from: owner(A), to: owner(A), address: address(Kind::Agent, to) })
+    };
+    let Request::Create(mut next) = create(Kind::Agent, agent_body("a"), Some("a")) else { unreachable!() };
+    next.absent_since = Some(first.clone());
+    let next = Request::Create(next);
+    ws.written(&by(A), rename(1, "b"));
+    let made = ws.written(&keyed(A, "next"), next.clone());
+    assert_eq!(ws.written(&keyed(A, "next"), next.clone()).id, made.id);
+    ws.written(&by(A), retire(Kind::Agent, at(&made.id, 1)));
+    assert!(ws.written(&keyed(A, "next"), next.clone()).moved, "it was made, and went");
+    ws.written(&by(A), rename(2, "a"));
+    ws.written(&by(A), rename(3, "b"));
+    let again = ws.written(&keyed(A, "next"), next);
+    assert!(again.id != made.id && !again.replayed, "{again:?}");
+    assert_eq!(ws.owner(A).count, 3);
+}
+
+#[test]
+fn what_is_claimed_released_and_claimed_again_has_a_sequence_for_each() {
+    let ws = Ws::new();
+    let id = ws.agent(None, "free").id;
+    for _ in 0..2 {
+        let found = Find { me: owner(A), addresses: vec![], ids: vec![id.clone()] };
+        let Response::Summaries(found) = ws.call(&by(A), Request::Find(found)).unwrap() else { panic!() };
+        let seq = found.data[0].seq;
+        let claim = ClaimOf {
+            address: address(Kind::Agent, "free"),
+            applied: applied(Kind::Agent, &agent_body("free")),
+            protected: false,
+        };
+        let claim = Request::Claim(Claim { at: Authoring { at: at(&id, 1), seq }, claim });
+        let claimed = ws.written(&keyed(A, &format!("claim {seq}")), claim);
+        assert!(!claimed.replayed && ws.owner(A).count == 1);
+        let at = Authoring { at: at(&id, 1), seq: claimed.seq };
+        ws.written(&keyed(A, &format!("release {}", claimed.seq)), Request::Release(at));
+    }
 }

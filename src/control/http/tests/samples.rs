@@ -414,6 +414,8 @@ impl Made {
             ended_at: self.opt(self.time()),
             outcome: self.opt("done".to_owned()),
             done: 2,
+            did: vec![Did { verb: "update".to_owned(), count: 2 }],
+            addresses: vec![Self::address().to_string()],
             lines: vec![self.line()],
             specs: BTreeMap::from([(self.digest().to_string(), serde_json::json!({"name": self.text}))]),
         }

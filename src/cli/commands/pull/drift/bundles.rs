@@ -54,7 +54,7 @@ impl Bundles<'_, '_> {
         if digest(&body.live).is_none_or(|now| now == applied || now == set.digest) {
             return Ok(());
         }
-        let entries = if set.digest == applied {
+        let entries = if set.digest == applied || self.out.taken.contains(&wanted.address) {
             set.entries.clone()
         } else {
             let Drift { control, context, desired, .. } = self.drift;

@@ -1,0 +1,235 @@
+//! What people decide: which side of a conflict, and to go back.
+
+use serde_json::Value;
+
+use crate::cli_drift::edit_live;
+use crate::sandbox::{Sandbox, config, team};
+
+const QUICK: &str = "You answer questions about bills quickly.\n";
+
+/// The same field of an agent was changed live and in its file, another agent in its file alone.
+fn conflict() -> Sandbox {
+    let s = team();
+    s.run(&["apply", "--yes"]).code(0);
+    edit_live(&s, "Agent/billing", QUICK);
+    s.edit("agents/billing.md", "about bills", "about refunds");
+    s.edit("agents/support.md", "Rule 20: be kind", "Rule 20: be friendly");
+    s
+}
+
+/// The lines that the plan prints to decide the conflict, with a side and a reason.
+fn decide(s: &Sandbox, take: &str) {
+    let plan = s.run(&["plan", "--json"]).code(4).json();
+    let all = plan["findings"].as_array().unwrap();
+    let fix = all.iter().find(|f| f["code"] == "plan.conflict").unwrap()["fix"].as_str().unwrap();
+    let (_, lines) = fix.split_once(":\n").unwrap();
+    let lines = lines.replace("take: file", &format!("take: {take}")).replace("reason: …", "reason: as agreed");
+    s.write("checkfu.yaml", &format!("{}{lines}\n", config("acme/support")));
+}
+
+fn live(s: &Sandbox) -> String {
+    s.run(&["get", "Agent/billing"]).code(0).out
+}
+
+#[test]
+fn a_conflict_shows_both_sides_and_the_rest_applies() {
+    let s = conflict();
+    let plan = s.run(&["plan"]).code(4).out;
+    for wanted in ["conflict", "bills{+ quickly+}", "jane", "incident 12", "about refunds.", "accept:", "take: file"] {
+        assert!(plan.contains(wanted), "{wanted}\n{plan}");
+    }
+    s.run(&["apply", "--yes"]).code(4);
+    assert!(live(&s).contains("quickly"));
+    assert!(s.run(&["get", "Agent/support"]).out.contains("be friendly"));
+}
+
+#[test]
+fn accept_takes_the_file() {
+    let s = conflict();
+    decide(&s, "file");
+    let plan = s.run(&["plan", "--detailed-exitcode"]).code(2).out;
+    assert!(plan.contains("[-bills quickly-]") || plan.contains("refunds"), "{plan}");
+    s.run(&["apply", "--yes"]).code(0);
+    let text = live(&s);
+    assert!(text.contains("about refunds") && !text.contains("quickly"), "{text}");
+    let plan = s.run(&["plan", "--detailed-exitcode"]).code(0).out;
+    assert!(plan.contains("plan.nothing_left"), "{plan}");
+}
+
+#[test]
+fn accept_takes_live_which_stays_until_somebody_puts_it_back() {
+    let s = conflict();
+    decide(&s, "live");
+    let plan = s.run(&["plan", "--detailed-exitcode"]).code(2).out;
+    assert!(plan.contains("`accept:` took it: as agreed") && !plan.contains("conflict"), "{plan}");
+    s.run(&["apply", "--yes"]).code(0);
+    assert!(live(&s).contains("quickly"));
+    let plan = s.run(&["plan", "--detailed-exitcode"]).code(3).out;
+    assert!(plan.contains("held") && !plan.contains("conflict"), "{plan}");
+    s.run(&["apply", "--yes", "--revert", "Agent/billing"]).code(0);
+    assert!(live(&s).contains("about refunds"));
+}
+
+#[test]
+fn a_decision_is_void_when_live_moves_again() {
+    let s = conflict();
+    decide(&s, "file");
+    edit_live(&s, "Agent/billing", "You answer questions about bills slowly.\n");
+    let plan = s.run(&["plan"]).code(4).out;
+    assert!(plan.contains("plan.accept_void") && plan.contains("plan.conflict"), "{plan}");
+    s.run(&["apply", "--yes"]).code(4);
+    assert!(live(&s).contains("slowly"));
+    decide(&s, "file");
+    s.run(&["apply", "--yes"]).code(0);
+    assert!(live(&s).contains("about refunds"));
+}
+
+#[test]
+fn history_says_who_did_what_from_where() {
+    let s = team();
+    s.run(&["apply", "--yes"]).code(0);
+    s.edit("agents/support.md", "Rule 20: be kind", "Rule 20: be friendly");
+    let command = |args: &[&str]| crate::sandbox::ran(&s.command(args).env("CHECKFU_ACTOR", "kim").output().unwrap());
+    command(&["apply", "--yes"]).code(0);
+    let text = s.run(&["history"]).code(0).out;
+    let newest = text.lines().nth(1).unwrap();
+    assert!(newest.contains("kim") && newest.contains("sha256:"), "{text}");
+    assert!(newest.ends_with("1 update: Agent/support"), "{text}");
+    assert!(text.contains("4 create: Agent/billing, Agent/faq, Agent/support, Skill/triage"), "{text}");
+    let applies = s.run(&["history", "--json"]).code(0).json()["applies"].clone();
+    assert_eq!(
+        (&applies[0]["did"]["update"], &applies[0]["addresses"]),
+        (&1.into(), &Value::from(vec!["Agent/support"]))
+    );
+}
+
+/// A project of which everything that has versions changes twice.
+fn versioned() -> Sandbox {
+    let s = team();
+    s.write("docs/a.md", "first\n");
+    s.write("memory/a.md", "first\n");
+    s.write(
+        "more.yaml",
+        "apiVersion: checkfu.com/v1\nkind: FileTree\nmetadata: {name: docs}\nspec:\n  source: {kind: upload, path: docs}\n---\n\
+         apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {name: notes}\nspec:\n  description: first\n  contents:\n    \
+         - {path: memory, at: /n, mode: enforce}\n",
+    );
+    s
+}
+
+/// Writes the text of a generation everywhere, and applies it; answers the apply's id.
+fn generation(s: &Sandbox, text: &str) -> String {
+    s.write("docs/a.md", &format!("{text}\n"));
+    s.write("memory/a.md", &format!("{text}\n"));
+    s.write("skills/triage/SKILL.md", &crate::sandbox::skill("triage", text));
+    s.write("agents/billing.md", &crate::sandbox::agent("skills: [triage]\n", &format!("You answer {text}.\n")));
+    s.run(&["apply", "--yes"]).code(0);
+    newest(s)["id"].as_str().unwrap().to_owned()
+}
+
+fn newest(s: &Sandbox) -> Value {
+    s.run(&["history", "--json"]).code(0).json()["applies"][0].clone()
+}
+
+fn resource(s: &Sandbox, address: &str) -> Value {
+    s.run(&["get", address, "--json"]).code(0).json()["resources"][0].clone()
+}
+
+const ALL: [&str; 4] = ["Agent/billing", "FileTree/docs", "MemoryStore/notes", "Skill/triage"];
+
+#[test]
+fn a_rollback_to_two_applies_ago_restores_content_and_pins_as_new_versions() {
+    let s = versioned();
+    let first = generation(&s, "first");
+    let before = ALL.map(|a| resource(&s, a));
+    generation(&s, "second");
+    generation(&s, "third");
+    let third = ALL.map(|a| resource(&s, a));
+    // Nobody is asked without a terminal, and nothing was done.
+    let asked = s.run(&["rollback", &first]).code(1);
+    assert!(asked.out.contains("Agent/billing") && asked.err.contains("cli.confirm"), "{asked:?}");
+    assert_eq!(resource(&s, "Agent/billing"), third[0]);
+    let done = s.run(&["rollback", &first, "--yes"]).code(0);
+    assert!(done.out.contains("Applied") && done.err.contains(&first), "{done:?}");
+    assert!(!done.out.contains("to upload") || done.out.contains("0 B to upload"), "{}", done.out);
+    for ((address, before), third) in ALL.iter().zip(&before).zip(&third) {
+        let now = resource(&s, address);
+        assert_eq!(now["id"], before["id"], "{address}");
+        let version = |v: &Value| v["version"].as_u64().unwrap();
+        if *address != "MemoryStore/notes" {
+            assert!(version(&now) > version(third), "{address}: a new version, not an old one");
+        }
+        assert_eq!((&now["spec"], &now["state"]), (&before["spec"], &before["state"]), "{address}");
+    }
+    // A new apply, which says what it is.
+    let apply = newest(&s);
+    assert_eq!(apply["source"]["apply"], first.as_str());
+    assert!(s.run(&["history"]).out.lines().nth(1).unwrap().contains(&format!("rollback to {first}")));
+    assert_eq!(s.run(&["history", "--json"]).json()["applies"].as_array().unwrap().len(), 4);
+    let shown = s.run(&["show", apply["id"].as_str().unwrap()]).code(0).out;
+    assert!(shown.contains("a rollback") && shown.contains("third") && shown.contains("first"), "{shown}");
+    assert!(s.run(&["rollback", &first, "--yes"]).code(0).out.contains("Nothing to do"));
+}
+
+#[test]
+fn what_was_undone_is_refused_until_its_own_source_changes() {
+    let s = versioned();
+    let first = generation(&s, "first");
+    let second = generation(&s, "second");
+    s.run(&["rollback", &first, "--yes"]).code(0);
+    let refused = |s: &Sandbox| {
+        let plan = s.run(&["apply", "--yes"]).code(4);
+        for address in ALL {
+            assert!(plan.out.contains(address), "{address}: {}", plan.out);
+        }
+        assert!(plan.out.contains("plan.rolled_back") && plan.out.contains("before a rollback"), "{}", plan.out);
+        assert!(!resource(s, "Agent/billing")["spec"].to_string().contains("second"));
+    };
+    refused(&s);
+    // An unrelated merge is applied, and is none against the rollback.
+    s.write("agents/faq.md", &crate::sandbox::agent("", "You answer other questions.\n"));
+    refused(&s);
+    assert!(resource(&s, "Agent/faq").to_string().contains("other questions"));
+    refused(&s);
+    // Reverted in the files: nothing is left to do but to forget it; then another text is like any other.
+    for file in ["docs/a.md", "memory/a.md"] {
+        s.write(file, "first\n");
+    }
+    s.write("skills/triage/SKILL.md", &crate::sandbox::skill("triage", "first"));
+    s.write("agents/billing.md", &crate::sandbox::agent("skills: [triage]\n", "You answer first.\n"));
+    let plan = s.run(&["plan", "--json"]).code(0).json();
+    let ids: Vec<&str> = plan["actions"].as_array().unwrap().iter().map(|a| a["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["owner#policy"]);
+    s.run(&["apply", "--yes"]).code(0);
+    s.run(&["plan", "--detailed-exitcode"]).code(0);
+    generation(&s, "fourth");
+    // What was undone comes back by another rollback, if it was right after all.
+    s.run(&["rollback", &second, "--yes"]).code(0);
+    assert!(resource(&s, "Agent/billing")["spec"].to_string().contains("second"));
+}
+
+#[test]
+fn a_rollback_is_held_against_the_same_rules() {
+    let s = team();
+    s.run(&["apply", "--yes"]).code(0);
+    let first = newest(&s)["id"].as_str().unwrap().to_owned();
+    s.write("agents/new.md", &crate::sandbox::agent("", "You are new.\n"));
+    s.run(&["apply", "--yes"]).code(0);
+    // What would be gone for good is said, and goes with a line alone.
+    let plan = s.run(&["rollback", &first, "--yes"]).code(5);
+    assert!(plan.out.contains("plan.irreversible") && plan.out.contains("Agent/new"), "{}", plan.out);
+    s.write("checkfu.yaml", &format!("{}removed:\n  - {{address: Agent/new}}\n", config("acme/support")));
+    s.run(&["rollback", &first, "--yes"]).code(0);
+    s.run(&["get", "Agent/new"]).code(1);
+    // To go forward again it is made anew, under another id, which is said before.
+    s.write("checkfu.yaml", &config("acme/support"));
+    let second = s.run(&["history", "--json"]).json()["applies"][1]["id"].as_str().unwrap().to_owned();
+    let plan = s.run(&["rollback", &second]).code(1).out;
+    assert!(plan.contains("plan.new_id"), "{plan}");
+    // An apply of nobody, of another owner, and what is no apply.
+    for id in ["apply_none", "Agent/new"] {
+        assert!(s.run(&["rollback", id]).code(1).err.contains("cli.not_found"));
+    }
+    s.write("checkfu.yaml", &config("acme/other"));
+    assert!(s.run(&["rollback", &first]).code(1).err.contains("an apply of acme/support"));
+}
