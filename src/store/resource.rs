@@ -192,11 +192,12 @@ pub(crate) fn at_address(conn: &Conn, owner: &Owner, address: &Address) -> Resul
     Ok(statement.query_row(params![owner, address], read).optional()?)
 }
 
-/// What is offered to an owner for an address.
-pub(crate) fn offered_at(conn: &Conn, owner: &Owner, address: &Address) -> Result<Option<Resource>> {
+/// Ids of what is offered to an owner for an address; the first one counts.
+pub(crate) fn offered_at(conn: &Conn, owner: &Owner, address: &Address) -> Result<Vec<String>> {
     let mut statement =
-        conn.prepare_cached(concat!("SELECT ", columns!(), " FROM resource WHERE offered = ?1 AND offered_at = ?2"))?;
-    Ok(statement.query_row(params![owner, address], read).optional()?)
+        conn.prepare_cached("SELECT id FROM resource WHERE offered = ?1 AND offered_at = ?2 ORDER BY id")?;
+    let rows = statement.query_map(params![owner, address], |r| r.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Id of the live resource of a kind that holds a unique name.

@@ -1,7 +1,6 @@
 //! `authoring.*`: claim, release, hand-over, transfer, protect, record, policy. They change who owns what and what counts
 //! as applied; nothing live. Each raises `authoring.seq`, which is its precondition.
 
-use crate::control::ControlError;
 use crate::control::embedded::error::{
     Result, archived, conflict, invalid, offered, owned_elsewhere, owner_required, stale,
 };
@@ -109,15 +108,11 @@ pub(super) fn hand_over(tx: &Tx<'_>, request: &HandOver) -> Result<Effect> {
         return Err(archived(&r));
     }
     not_superseded(&r)?;
-    if address.kind != r.kind {
-        return Err(invalid(format!("{address} is no address of a {}", r.kind)));
-    }
-    if let Some(other) = rows::offered_at(tx.conn, to, address)?.filter(|other| other.id != r.id) {
-        return Err(taken(&other, format!("{} is offered to {to} as {address} already", other.id)));
-    }
+    // What that one has there is its own matter: it may take this at another address.
+    fits(address, &r)?;
+    let left = r.clone();
     leave(tx, &r)?;
     (r.offered, r.offered_at) = (Some(to.clone()), Some(address.clone()));
-    let left = r.clone();
     let effect = finish(tx, r, true)?;
     digests::refresh_before(tx.conn, &left)?;
     Ok(effect)
@@ -260,20 +255,19 @@ fn leave(tx: &Tx<'_>, r: &Resource) -> Result<()> {
 
 /// Is an address free for this resource?
 fn free(tx: &Tx<'_>, owner: &Owner, address: &Address, r: &Resource) -> Result<()> {
-    if address.kind != r.kind {
-        return Err(invalid(format!("{address} is no address of a {}", r.kind)));
-    }
+    fits(address, r)?;
     match rows::at_address(tx.conn, owner, address)? {
-        Some(held) if held.id != r.id => Err(taken(&held, format!("{} is at {address} of {owner} already", held.id))),
+        Some(held) if held.id != r.id => {
+            let mut error = conflict("address_taken", format!("{} is at {address} of {owner} already", held.id));
+            error.details["id"] = held.id.into();
+            Err(error)
+        }
         _ => Ok(()),
     }
 }
 
-/// `validation.conflict {reason: address_taken, id}`.
-fn taken(by: &Resource, message: String) -> ControlError {
-    let mut error = conflict("address_taken", message);
-    error.details["id"] = by.id.clone().into();
-    error
+fn fits(address: &Address, r: &Resource) -> Result<()> {
+    if address.kind == r.kind { Ok(()) } else { Err(invalid(format!("{address} is no address of a {}", r.kind))) }
 }
 
 fn finish(tx: &Tx<'_>, mut r: Resource, changed: bool) -> Result<Effect> {

@@ -66,7 +66,8 @@ fn address_of(conn: &Conn, id: &str) -> Result<Option<(Owner, Address, bool)>> {
     match resource::get(conn, id)? {
         // What is offered reads as what it is to become, unless something else is there.
         Some(Resource { offered: Some(owner), offered_at: Some(address), .. }) => {
-            let replaced = resource::at_address(conn, &owner, &address)?.is_some();
+            let second = resource::offered_at(conn, &owner, &address)?.first().is_some_and(|first| first != id);
+            let replaced = second || resource::at_address(conn, &owner, &address)?.is_some();
             Ok(Some((owner, address, replaced)))
         }
         Some(Resource { owner: Some(owner), address: Some(address), superseded, .. }) => {
@@ -183,14 +184,16 @@ pub(super) fn refresh_referrers(conn: &Conn, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// A resource got its address, or left it, so what refers to the one that left it before, or is offered for it, reads
-/// otherwise now.
+/// A resource got its address, or one that it is offered for, or left it: what refers to the one that left it before, or
+/// is offered for it too, reads otherwise now.
 pub(super) fn refresh_before(conn: &Conn, r: &Resource) -> Result<()> {
-    let (Some(owner), Some(address)) = (&r.owner, &r.address) else { return Ok(()) };
-    let offered = resource::offered_at(conn, owner, address)?.map(|o| o.id);
-    for other in resource::retired_at(conn, owner, address)?.into_iter().chain(offered) {
-        if other != r.id {
-            refresh_referrers(conn, &other)?;
+    for (owner, address) in [(&r.owner, &r.address), (&r.offered, &r.offered_at)] {
+        let (Some(owner), Some(address)) = (owner, address) else { continue };
+        let offered = resource::offered_at(conn, owner, address)?;
+        for other in resource::retired_at(conn, owner, address)?.into_iter().chain(offered) {
+            if other != r.id {
+                refresh_referrers(conn, &other)?;
+            }
         }
     }
     Ok(())

@@ -278,8 +278,8 @@ fn at(conn: &Conn, owner: &Owner, address: &Address) -> Result<Option<Resource>>
     if let Some(r) = resource::at_address(conn, owner, address)? {
         return Ok(Some(r));
     }
-    if let Some(r) = resource::offered_at(conn, owner, address)? {
-        return Ok(Some(r));
+    if let Some(first) = resource::offered_at(conn, owner, address)?.first() {
+        return Ok(resource::get(conn, first)?);
     }
     match resource::retired_at(conn, owner, address)? {
         Some(id) => Ok(resource::get(conn, &id)?.filter(|r| r.state != State::Live)),

@@ -7,7 +7,7 @@ ALTER TABLE resource ADD COLUMN offered_at TEXT;
 DROP INDEX resource_address;
 CREATE UNIQUE INDEX resource_address ON resource (owner, address)
   WHERE owner IS NOT NULL AND superseded = 0 AND offered IS NULL;
-CREATE UNIQUE INDEX resource_offered ON resource (offered, offered_at) WHERE offered IS NOT NULL;
+CREATE INDEX resource_offered ON resource (offered, offered_at) WHERE offered IS NOT NULL;
 -- Who has something at an address, whichever owner it is.
 CREATE INDEX resource_at ON resource (address) WHERE address IS NOT NULL;
 

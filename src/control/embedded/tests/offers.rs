@@ -176,14 +176,15 @@ fn what_is_offered_is_taken_back_released_or_offered_to_another() {
     assert!(error.message.contains("admin"), "{error}");
 
     ws.written(&by(A), offer(&id, 1, 4, B, "support"));
-    // Two offers for one address would be a race of givers.
+    // Two for one address are both to be had; each of them, somewhere.
     let other = ws.agent(Some("acme/c"), "support").id;
-    let error = ws.refused(&by("acme/c"), offer(&other, 1, 1, B, "support"));
-    assert_eq!((&error.details["reason"], &error.details["id"]), (&json!("address_taken"), &json!(id)));
+    ws.written(&by("acme/c"), offer(&other, 1, 1, B, "support"));
+    assert_eq!(find(&ws, B, &["support"], &[]).len(), 2);
+    ws.written(&by("acme/c"), transfer(&other, (1, 2), "acme/c", "acme/c", "support"));
     ws.written(&by(A), Request::Release(on(&id, 1, 5)));
     assert!(ws.get(Kind::Agent, &id)["authoring"].is_null());
     assert!(find(&ws, B, &["support"], &[&id])[0].offered.is_none());
-    ws.written(&by("acme/c"), offer(&other, 1, 1, B, "support"));
+    ws.written(&by("acme/c"), offer(&other, 1, 3, B, "support"));
 
     // Gone by another hand it counts as nobody's.
     let broken = Context { break_glass: Some("fire".to_owned()), ..admin("acme/d") };
@@ -215,8 +216,23 @@ fn a_reference_to_what_is_offered_reads_as_what_it_is_to_become() {
     assert_eq!(ws.summary(A, &agent).live_digest, offered);
     assert_eq!(ws.loaded(A, &[&agent]).refs.resources.get(&skill.id), Some(&in_b));
 
-    // Another one at the promised address: who refers to the offered one points at no address any more.
     ws.written(&by(B), offer(&skill.id, 1, 3, A, "faq"));
+    assert_eq!(ws.summary(A, &agent).live_digest, settled);
+    // Another one at the promised address: who refers to the offered one points at no address any more.
+    let other = ws.written(&by(A), {
+        let content = ws.skill_files("faq2", "1");
+        let body = object(json!({"name": "faq2", "display_name": "faq2"}));
+        let Request::Create(mut c) = create(Kind::Skill, body, Some("faq")) else { unreachable!() };
+        (c.content, c.absent_since) = (Some(content), Some(skill.id.clone()));
+        Request::Create(c)
+    });
+    assert_ne!(ws.summary(A, &agent).live_digest, settled);
+    assert!(ws.loaded(A, &[&agent]).refs.superseded.contains_key(&skill.id));
+    ws.written(&by(A), retire(Kind::Skill, at(&other.id, 1)));
+    assert_eq!(ws.summary(A, &agent).live_digest, settled);
+    // The first of two offers counts.
+    let second = ws.skill(Some("acme/c"), "faq3", "1").id;
+    ws.written(&by("acme/c"), offer(&second, 1, 1, A, "faq"));
     assert_eq!(ws.summary(A, &agent).live_digest, settled);
     ws.written(&by(A), transfer(&skill.id, (1, 4), B, A, "faq"));
     assert_eq!((ws.summary(A, &agent).live_digest, ws.owner(A).digest), (settled, at_a));
@@ -266,12 +282,13 @@ fn who_may_offer_what_and_where() {
     assert_eq!(ws.refused(&anyone(), offer(&id, 1, 1, B, "support")).code, "authoring.owner_required");
     assert_eq!(ws.refused(&by(A), offer(&id, 1, 1, A, "other")).code, "validation.invalid");
     assert!(ws.refused(&by(A), offer(&id, 1, 2, B, "support")).is_stale());
-    // Who has something there already may take it elsewhere.
+    // What the other has at that address hinders no giver; it is taken elsewhere.
     ws.agent(Some(B), "taken");
-    let seq = ws.written(&by(A), offer(&id, 1, 1, B, "taken")).seq;
-    ws.written(&by(A), Request::Release(Authoring { at: at(&id, 1), seq }));
-    let id = ws.agent(Some(A), "support").id;
-    ws.track(A);
+    ws.written(&by(A), offer(&id, 1, 1, B, "taken"));
+    let error = ws.refused(&by(B), transfer(&id, (1, 2), A, B, "taken"));
+    assert_eq!(error.details["reason"], "address_taken");
+    ws.written(&by(B), transfer(&id, (1, 2), A, B, "other"));
+    ws.track(B);
     ws.written(&anyone(), retire(Kind::Agent, at(&id, 1)));
-    assert_eq!(ws.refused(&by(A), offer(&id, 1, 1, B, "support")).code, "resource.archived");
+    assert_eq!(ws.refused(&by(B), offer(&id, 1, 3, A, "support")).code, "resource.archived");
 }
