@@ -352,7 +352,7 @@ fn what_the_receiver_has_already_is_not_handed_over() {
     let plan = world.plan(&rest);
     assert_eq!(
         find(&plan, "plan.address_taken").message,
-        "Skill/tone cannot be handed over: acme/b has skill_2 there already"
+        "Skill/tone cannot be handed over: acme/b has skill_3 there already"
     );
     assert!(!ids(&plan).iter().any(|id| id.starts_with("Skill/")), "{:?}", ids(&plan));
 }
