@@ -287,7 +287,8 @@ impl Stage<'_, '_> {
         });
         let offers: BTreeMap<Address, String> = offers.collect();
         for (address, id) in offers {
-            let free = self.here(&address).is_none() && !self.placed.barred.contains(&address);
+            let free =
+                self.here(&address).is_none() && !self.placed.barred.contains(&address) && !self.taken.contains(&id);
             let found = self.placed.live.elsewhere.get(&id).filter(|_| free);
             if let Some((comes, resource)) = found.and_then(|r| Some((comes(r, self.me(), None)?, r.clone()))) {
                 self.take(address, resource, comes);
