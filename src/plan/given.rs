@@ -1,14 +1,14 @@
 //! What is given up and stays live: `removed:` lines with `keep` or `to`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::desired::{Desired, Wanted};
 use crate::diag::codes::plan as codes;
 use crate::live::LiveResource;
 use crate::model::kinds::Target;
-use crate::model::op::Resolved;
+use crate::model::op::{Resolved, Summary};
 use crate::model::{Address, Owner};
-use crate::plan::readdress::Placed;
+use crate::plan::readdress::{Comes, Placed};
 use crate::plan::scope::{Pattern, Selected, host};
 use crate::plan::standing::TAKE_OUT;
 use crate::plan::{Effect, Gathered, item};
@@ -82,7 +82,17 @@ pub(super) fn give(
 
 /// What other owners have where they are.
 fn taken(placed: &Placed<'_>) -> BTreeMap<(Owner, Address), String> {
-    let theirs = placed.live.elsewhere.values().map(|r| &r.summary).filter(|s| s.offered.is_none());
+    // What this plan takes from them leaves its address before.
+    let comes: BTreeSet<(&Owner, &Address)> = placed
+        .comes
+        .values()
+        .filter_map(|comes| match comes {
+            Comes::Taken { from, at, .. } => Some((from, at)),
+            _ => None,
+        })
+        .collect();
+    let leaves = |s: &Summary| s.owner.as_ref().zip(s.address.as_ref()).is_some_and(|at| comes.contains(&at));
+    let theirs = placed.live.elsewhere.values().map(|r| &r.summary).filter(|s| s.offered.is_none() && !leaves(s));
     theirs.filter_map(|s| Some(((s.owner.clone()?, s.address.clone()?), s.id.clone()))).collect()
 }
 

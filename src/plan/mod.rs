@@ -203,7 +203,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     }
     let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired, undone };
     let blocked = block::blocked(&field, &mut out);
-    retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (live, &desired.owner), &mut out);
+    retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (&placed, &desired.owner), &mut out);
 
     // One action a resource is the rule, and one for the policy.
     let mut drafts = Vec::with_capacity(deltas.iter().filter(|d| d.acts()).count() + retired.len() + 1);

@@ -64,7 +64,14 @@ fn authoring(live: &LiveResource) -> Precondition {
 pub(super) fn given(placed: &Placed<'_>, out: &mut Vec<Draft>) {
     out.extend(placed.given.iter().filter_map(|(address, given)| {
         let live = placed.live.resources.get(address)?;
-        Some(give(address, given, live))
+        let mut draft = give(address, given, live);
+        // The receiver loses what it has there, and gets this instead.
+        let leaves = placed.comes.iter().filter(|(_, comes)| match comes {
+            Comes::Taken { from, at, .. } => given.to.as_ref() == Some(from) && at == address,
+            _ => false,
+        });
+        draft.needs.extend(leaves.map(|(to, _)| format!("{to}#{}", Verb::TakeOver.as_str())));
+        Some(draft)
     }));
 }
 

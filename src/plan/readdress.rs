@@ -71,7 +71,7 @@ pub(super) fn place<'a>(
         barred: BTreeSet::new(),
         stays: BTreeSet::new(),
     };
-    let mut stage = Stage { all, desired, scope, out, placed };
+    let mut stage = Stage { all, desired, scope, out, placed, taken: BTreeSet::new() };
     if !options.destroy {
         stage.moved();
         for line in desired.adopt.iter().filter(|l| l.target.as_ref().is_none_or(|t| *t == options.origin.target)) {
@@ -91,6 +91,8 @@ struct Stage<'s, 'a> {
     scope: &'s Selected,
     out: &'s mut Gathered,
     placed: Placed<'a>,
+    /// Live ids that came from elsewhere.
+    taken: BTreeSet<String>,
 }
 
 impl Stage<'_, '_> {
@@ -215,6 +217,11 @@ impl Stage<'_, '_> {
             self.block(&codes::ADOPT_MISSING, address, message).fix("check the id");
             return;
         }
+        if self.taken.contains(&line.id) {
+            let message = format!("{} is to be {address}, and another address too", line.id);
+            self.block(&codes::ADDRESS_TAKEN, address, message).fix("take one of the two lines out");
+            return;
+        }
         let Some(comes) = comes(found, self.me(), line.from.as_ref()) else { return self.owned_elsewhere(line) };
         if self.here(address).is_some() {
             return self.taken(address, &line.id);
@@ -230,6 +237,7 @@ impl Stage<'_, '_> {
 
     fn take(&mut self, to: Address, resource: LiveResource, comes: Comes) {
         let id = resource.summary.id.clone();
+        self.taken.insert(id.clone());
         self.placed.reads.insert(id, Target::Own(to.clone()));
         let summary = &resource.summary;
         if let Some((owner, at)) =
@@ -279,7 +287,8 @@ impl Stage<'_, '_> {
         });
         let offers: BTreeMap<Address, String> = offers.collect();
         for (address, id) in offers {
-            let free = self.here(&address).is_none() && !self.placed.barred.contains(&address);
+            let free =
+                self.here(&address).is_none() && !self.placed.barred.contains(&address) && !self.taken.contains(&id);
             let found = self.placed.live.elsewhere.get(&id).filter(|_| free);
             if let Some((comes, resource)) = found.and_then(|r| Some((comes(r, self.me(), None)?, r.clone()))) {
                 self.take(address, resource, comes);
@@ -317,7 +326,9 @@ impl Stage<'_, '_> {
                 continue;
             }
             let live = &self.placed.live;
-            let last = live.retired.get(address).and_then(|id| live.elsewhere.get(id));
+            // Taken back as another it leaves room for a new one.
+            let last = live.retired.get(address).filter(|id| !self.taken.contains(*id));
+            let last = last.and_then(|id| live.elsewhere.get(id));
             let Some((summary, owner)) = last.and_then(|r| Some((&r.summary, r.summary.owner.clone()?))) else {
                 continue;
             };

@@ -83,7 +83,7 @@ pub(super) fn keep_what_is_used<'a>(
     items: &'a [Item<'a>],
     deltas: &[Delta<'a>],
     blocked: &BTreeSet<Address>,
-    (live, me): (&Live, &Owner),
+    (placed, me): (&'a Placed<'_>, &Owner),
     out: &mut Gathered,
 ) {
     let replaced = deltas.iter().filter(|d| d.replace && !blocked.contains(d.address()));
@@ -96,7 +96,9 @@ pub(super) fn keep_what_is_used<'a>(
     }
     let acting: BTreeMap<&Address, &Delta<'_>> =
         deltas.iter().filter(|d| !blocked.contains(d.address())).map(|d| (d.address(), d)).collect();
-    let used = used(retired, items, &acting);
+    let live: &Live = &placed.live;
+    let mut used = used(retired, items, &acting);
+    used_by_given(retired, placed, &mut used);
     retired.retain(|r| {
         let id = r.live.summary.id.as_str();
         let user = used.get(id).map(ToString::to_string).or_else(|| used_by_another(r, live, me));
@@ -112,6 +114,22 @@ pub(super) fn keep_what_is_used<'a>(
 fn used_by_another(r: &Retired<'_>, live: &Live, me: &Owner) -> Option<String> {
     let referrers = live.referrers.get(&r.live.summary.id).filter(|_| r.superseded)?;
     referrers.iter().filter(|o| o.owner.as_ref() != Some(me)).map(Referrer::shown).min()
+}
+
+/// What is given up goes on to use what it refers to.
+fn used_by_given<'a>(retired: &[Retired<'a>], placed: &'a Placed<'_>, used: &mut BTreeMap<&'a str, &'a Address>) {
+    let by_address: BTreeMap<&Address, &'a str> =
+        retired.iter().filter(|r| !r.superseded).map(|r| (r.address, r.live.summary.id.as_str())).collect();
+    for address in placed.given.keys().chain(&placed.stays) {
+        let Some(body) = placed.live.resources.get(address).and_then(|r| r.body.as_ref()) else { continue };
+        for r in (kinds::def(address.kind).refs)(&body.live) {
+            if let Target::Own(to) = &r.target
+                && let Some(id) = by_address.get(to)
+            {
+                used.entry(id).or_insert(address);
+            }
+        }
+    }
 }
 
 /// Live ids that a resource goes on to use.

@@ -352,7 +352,7 @@ fn what_the_receiver_has_already_is_not_handed_over() {
     let plan = world.plan(&rest);
     assert_eq!(
         find(&plan, "plan.address_taken").message,
-        "Skill/tone cannot be handed over: acme/b has skill_2 there already"
+        "Skill/tone cannot be handed over: acme/b has skill_3 there already"
     );
     assert!(!ids(&plan).iter().any(|id| id.starts_with("Skill/")), "{:?}", ids(&plan));
 }
@@ -467,4 +467,41 @@ fn a_rename_is_offered_as_a_ready_block() {
     // with digests alone, files still tell
     world.live.resources.values_mut().for_each(|r| r.body = None);
     assert!(codes(&world.plan(&renamed)).contains(&"plan.moved_offer"));
+}
+
+#[test]
+fn what_is_given_up_keeps_what_it_uses_and_makes_room_for_what_is_taken() {
+    // The agent goes to another owner; the skill that it uses is declared no more, and stays for it.
+    let mut world = World::of(&skill_and_user(A, "1"));
+    let mut desired = project();
+    desired.put("Environment/e", &json!({}));
+    desired.removed = vec![removed("Agent/a", Some(B))];
+    let plan = world.plan(&desired);
+    assert_eq!(
+        (ids(&plan), codes(&plan)),
+        (vec!["Agent/a#hand-over", "Environment/e#create"], vec!["plan.still_used"])
+    );
+    world.apply(&plan);
+
+    // What the receiver has at the address is taken from it by the same plan, under another address.
+    let mut theirs = project_of(B);
+    theirs.put_agent("x", "theirs", &[]);
+    let mut world = World::of(&theirs);
+    turn(&mut world, B, A);
+    let mut mine = project();
+    mine.put_agent("x", "mine", &[]);
+    world.apply(&world.clone().plan(&mine));
+    let mut desired = project();
+    desired.put_agent("y", "theirs", &[]);
+    desired.removed = vec![removed("Agent/x", Some(B))];
+    desired.adopt = vec![adopt("Agent/y", "agent_1", Some(B))];
+    let plan = world.plan(&desired);
+    assert_eq!(ids(&plan), ["Agent/y#take-over", "Agent/x#hand-over", "Agent/y#update"]);
+    assert_eq!(plan.actions[1].depends_on, ["Agent/y#take-over"]);
+    // One resource is not to be two.
+    desired.put_agent("z", "theirs", &[]);
+    desired.adopt.push(adopt("Agent/z", "agent_1", Some(B)));
+    let plan = world.plan(&desired);
+    assert_eq!(find(&plan, "plan.address_taken").message, "agent_1 is to be Agent/z, and another address too");
+    assert!(!ids(&plan).iter().any(|id| id.starts_with("Agent/z")));
 }
