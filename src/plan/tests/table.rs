@@ -14,6 +14,7 @@
 //! | `f` | conflict, `accept:` takes the file: it is sent | nothing |
 //! | `l` | conflict, `accept:` takes live: it stays, the file counts as applied | held |
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -35,12 +36,12 @@ pub(super) fn table(name: &str, live: &str, rows: &str, mut run: impl FnMut(&str
         let [file, applied] = values.split_whitespace().collect::<Vec<_>>()[..] else { panic!("{row}") };
         let cells: Vec<&str> = cells.split_whitespace().collect();
         assert_eq!(cells.len(), columns.len(), "{name}: {row}");
-        found.push_str(&format!("{file} {applied} |"));
+        let _ = write!(found, "{file} {applied} |");
         for (live, wanted) in columns.iter().zip(cells) {
             let cell = run(file, applied, live);
             same &= cell == wanted;
             let mark = if cell == wanted { "" } else { "*" };
-            found.push_str(&format!(" {cell}{mark}"));
+            let _ = write!(found, " {cell}{mark}");
         }
         found.push('\n');
     }
