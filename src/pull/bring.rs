@@ -110,8 +110,8 @@ struct Manifest {
 impl Manifest {
     fn find(wanted: &Wanted, file: &str, text: &str) -> Option<Self> {
         let written = match file {
-            f if f.ends_with("checkfu.yaml") => Written::Config,
-            f if f.ends_with(".md") => Written::AgentMarkdown,
+            "checkfu.yaml" => Written::Config,
+            f if f.rsplit_once('.').is_some_and(|(_, ext)| ext == "md") => Written::AgentMarkdown,
             _ => Written::Yaml,
         };
         let (mut address, mut inline) = (wanted.address.clone(), None);
@@ -155,7 +155,7 @@ impl Manifest {
 
     /// The key under which a field is written.
     fn key<'f>(&self, field: &'f str) -> &'f str {
-        match field.rsplit_once('.') {
+        match field.split_once('.') {
             Some((_, key)) => key,
             None if self.inline.is_some() && field == "mount_path" => "at",
             None => field,
@@ -187,9 +187,9 @@ impl Forms {
 
     fn put(&self, manifest: &Manifest, holder: &mut Object, moved: &Move, text: Option<Value>) {
         let key = manifest.key(&moved.field);
-        let of = |form: &BTreeMap<String, Value>, canonical: &Option<Value>| match moved.field.contains('.') {
-            true => canonical.clone(),
-            false => form.get(&moved.field).cloned(),
+        let is_key = moved.field.contains('.');
+        let of = |form: &BTreeMap<String, Value>, canonical: &Option<Value>| {
+            if is_key { canonical.clone() } else { form.get(&moved.field).cloned() }
         };
         let live = match text {
             text @ Some(Value::String(_)) if self.live.contains_key(&moved.field) => text,

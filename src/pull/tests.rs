@@ -14,18 +14,20 @@ use crate::model::tree::Entry;
 use crate::model::{Address, Digest, Kind};
 use crate::pull::{Form, Resource, document, needed, units};
 
+mod bring;
+
 fn skills() -> BTreeMap<String, Digest> {
     BTreeMap::from([("alpha".to_owned(), Digest::of(b"files"))])
 }
 
-fn write(address: &Address, spec: &Value) -> Option<(String, String)> {
+pub(super) fn write(address: &Address, spec: &Value) -> Option<(String, String)> {
     let skills = skills();
     let form = Form { address, spec, unowned: &[], links: false, mounts: Vec::new(), skills: &skills };
     document(&form).map(|t| (t.path, t.text))
 }
 
 /// What a manifest means, as far as it can be told without files.
-fn read(path: &str, text: &str, canonical: &Value) -> Value {
+pub(super) fn read(path: &str, text: &str, canonical: &Value) -> Value {
     let form = if path.ends_with(".md") { Written::AgentMarkdown } else { Written::Yaml };
     let parsed = manifest::parse(form, &LineIndex::new(path, text));
     let errors: Vec<_> = parsed.found.0.iter().filter(|d| d.severity == Severity::Error).collect();

@@ -16,6 +16,7 @@ mod cli_owners;
 mod cli_prompt;
 mod cli_pull;
 mod cli_pull_ant;
+mod cli_pull_drift;
 mod cli_reference;
 mod cli_retire;
 mod cli_saved_plan;

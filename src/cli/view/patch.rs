@@ -1,5 +1,7 @@
 //! What a command changed in files: the lines that went and the lines that came, with a little around them.
 
+use std::fmt::Write as _;
+
 use similar::{ChangeTag, TextDiff};
 
 use crate::cli::view::style;
@@ -40,13 +42,13 @@ fn file(changed: &Changed) -> String {
         }
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let text = visible(change.value().trim_end_matches(['\n', '\r']), false);
-            out.push_str("    ");
-            match change.tag() {
-                ChangeTag::Equal => out.push_str(&format!("  {text}")),
-                ChangeTag::Delete => out.push_str(&style::removed(format!("- {text}"))),
-                ChangeTag::Insert => out.push_str(&style::added(format!("+ {text}"))),
-            }
-            out.push('\n');
+            let row = match change.tag() {
+                ChangeTag::Equal => format!("  {text}"),
+                ChangeTag::Delete => style::removed(format!("- {text}")),
+                ChangeTag::Insert => style::added(format!("+ {text}")),
+            };
+            // Writing into a string cannot fail.
+            let _ = writeln!(out, "    {row}");
         }
     }
     out

@@ -134,7 +134,7 @@ impl Pass<'_> {
             };
             let lead = if !place.indicated {
                 ": "
-            } else if self.touches(place) {
+            } else if Self::touches(place) {
                 " "
             } else {
                 ""
@@ -149,8 +149,8 @@ impl Pass<'_> {
     }
 
     /// Would a value stand right at its indicator?
-    fn touches(&self, place: &Place<'_>) -> bool {
-        place.holder != Holder::Document && place.value == place.from() && (place.after > place.lead)
+    fn touches(place: &Place<'_>) -> bool {
+        place.holder != Holder::Document && place.value == place.from() && place.after > place.lead
     }
 
     /// Lines below the comments that stand between an indicator and its value.
@@ -357,7 +357,7 @@ impl Pass<'_> {
     fn add_lines(&self, end: usize, lines: Vec<String>) -> Vec<Edit> {
         let br = self.writer.line_break;
         let at = line_end(self.text, end);
-        vec![Edit::new(at..at, lines.into_iter().map(|l| format!("{br}{l}")).collect::<String>())]
+        vec![Edit::new(at..at, lines.iter().flat_map(|l| [br, l.as_str()]).collect::<String>())]
     }
 
     /// Entries behind one inside of brackets; on lines of their own, if that one is.
@@ -370,7 +370,7 @@ impl Pass<'_> {
         let rest = text[rest_from..line_end(text, last.end)].trim();
         let own_line = pad.trim_matches([' ', '\t']).is_empty() && (rest.is_empty() || rest.starts_with('#'));
         if !own_line || pad.is_empty() {
-            let all: String = entries.iter().map(|e| format!(", {e}")).collect();
+            let all: String = entries.iter().flat_map(|e| [", ", e.as_str()]).collect();
             return vec![Edit::new(last.end..last.end, all)];
         }
         let br = self.writer.line_break;

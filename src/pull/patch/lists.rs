@@ -69,7 +69,7 @@ pub fn add<L: Line>(text: &str, lines: &[L]) -> Result<String, PatchError> {
 pub fn block<L: Line>(lines: &[L]) -> String {
     let items: Value = lines.iter().map(|l| serde_json::to_value(l).unwrap_or_default()).collect();
     let writer = Writer { plainly: false, line_break: "\n" };
-    writer.entry(L::KEY, &items, true).iter().map(|line| format!("{line}\n")).collect()
+    writer.entry(L::KEY, &items, true).join("\n") + "\n"
 }
 
 /// Takes lines out of the text of a `checkfu.yaml`; those that are not there are none to take out.

@@ -25,12 +25,15 @@ pub fn merge(file: &str, applied: &str, live: &str) -> Merged {
     if live == applied {
         return Merged { text: file.to_owned(), conflicts: 0 };
     }
-    let mut merge = TextMerge::from_lines(applied, file, live);
+    // Of a text without a last line end the last line is a line like the others, too.
+    let [applied, file, live] = [applied, file, live].map(|text| format!("{text}\n"));
+    let mut merge = TextMerge::from_lines(&applied, &file, &live);
     let [ours, base, theirs] = LABELS;
     merge.conflict_style(ConflictStyle::Diff3).labels(base, ours, theirs);
     let mut text = String::with_capacity(file.len().max(live.len()));
     // Writing into a string cannot fail.
     let _ = write!(text, "{merge}");
+    text.truncate(text.len() - usize::from(text.ends_with('\n')));
     Merged { text, conflicts: merge.conflict_count() }
 }
 
@@ -114,9 +117,10 @@ mod tests {
         let text = "a\n<<<<<<< file\nfile\n||||||| applied\nb\n=======\nlive\n>>>>>>> live\nc\n";
         assert_eq!((merged.text.as_str(), merged.conflicts), (text, 1));
         assert!(conflict(&merged.text).is_some());
-        // Without a last line end each mark has a line of its own all the same.
-        let merged = merge("file", "b", "live");
-        assert_eq!(merged.text.lines().filter(|l| conflict(l).is_some()).count(), 3, "{}", merged.text);
+        // Without a last line end each mark has a line of its own all the same, and nothing comes behind the last.
+        let text = "<<<<<<< file\nfile\n||||||| applied\nb\n=======\nlive\n>>>>>>> live";
+        assert_eq!(merge("file", "b", "live").text, text);
+        assert_eq!(merge("a\nb\nfile", "a\nb", "live\nb").text, "live\nb\nfile");
     }
 
     #[test]

@@ -149,6 +149,7 @@ impl Drift<'_> {
         }
         Ok(match bring(wanted, &body.live, &moves, &mut out.after) {
             Ok(brought) => {
+                self.tell_shared(wanted, out);
                 if brought.merged {
                     self.merged(&wanted.address, out);
                 }
@@ -160,6 +161,19 @@ impl Drift<'_> {
                 Some(Diagnostic::new(&code::NOT_PATCHED, message).at(wanted.at.clone(), ""))
             }
         })
+    }
+
+    /// A text that is a part of other agents too changes them with it.
+    fn tell_shared(&self, wanted: &Wanted, out: &mut Brought) {
+        let parts = wanted.instructions.iter().map(|p| &p.at.file).filter(|f| **f != wanted.at.file);
+        for file in parts.filter(|f| out.before.get(&***f) != out.after.get(&***f)).collect::<BTreeSet<_>>() {
+            let others = self.desired.resources.values().filter(|w| w.address != wanted.address);
+            let others = others.filter(|w| w.instructions.iter().any(|p| p.at.file == *file));
+            let names: Vec<String> = others.map(|w| w.address.to_string()).collect();
+            if !names.is_empty() {
+                out.note(format!("{file} is a part of {} too, and changes there with it", names.join(", ")));
+            }
+        }
     }
 
     /// Both sides moved: what the file says now is a decision, which stands in review.
