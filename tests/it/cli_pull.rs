@@ -388,6 +388,23 @@ fn another_owners_is_named_and_taken_only_when_said() {
 }
 
 #[test]
+fn what_the_files_cannot_say_is_told() {
+    let of = team();
+    of.run(&["apply", "--yes"]).code(0);
+    let s = Sandbox::empty();
+    let target = format!("targets: {{local: {{kind: embedded, path: {}}}}}\n", workspace(&of));
+    s.write("checkfu.yaml", &(config("acme/support") + &target + "discover: {agents: []}\n"));
+    told(&s.run(&["pull"]).code(0), &["pull.not_as_live", "Agent/faq: no file that is read declares it"]);
+    let s = Sandbox::empty();
+    let raw = Raw::open(&s);
+    let text = "---\nname: tone\ndescription: Sets the tone. Use it always.\n---\nBe kind.";
+    let twins = [(); 2].map(|()| raw.create(Kind::Skill, json!({}), &[("SKILL.md", text)]).id);
+    told(&s.run(&["pull", "--owner", "acme/x", "--unowned"]).code(0), &["pull.no_name", "`tone`"]);
+    let errors = twins.iter().filter(|id| s.run(&["pull", id]).code == 1).count();
+    assert_eq!(errors, 1, "one of them has the name");
+}
+
+#[test]
 fn a_new_project_needs_a_place_and_an_owner() {
     let s = Sandbox::empty();
     told(&s.run(&["pull"]).code(1), &["cli.no_project", "checkfu pull --owner OWNER"]);
