@@ -328,7 +328,7 @@ fn adopt_writes_lines_and_nothing_live() {
     let agent = raw.create(Kind::Agent, json!({ "name": "New one", "model": "m" }), &[]);
     let line = format!("Agent/new-one={}", agent.id);
     told(&s.run(&["adopt", &line]).code(0), &["No file declares Agent/new-one", "checkfu pull"]);
-    assert!(s.read("checkfu.yaml").ends_with(&format!("adopt:\n  - address: Agent/new-one\n    id: {}\n", agent.id)));
+    assert!(s.read("checkfu.yaml").ends_with(&format!("adopt:\n  - {{address: Agent/new-one, id: {}}}\n", agent.id)));
     s.run(&["adopt", &line]).code(0);
     s.run(&["pull", &agent.id]).code(0);
     assert!(s.path("agents/new-one.md").exists(), "the name that the line says");
