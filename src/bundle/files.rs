@@ -233,7 +233,8 @@ fn say_empty(want: &BundleWant, candidates: &[Candidate], report: &BundleReport,
         return;
     }
     let at = Location::file(paths::normalize(&want.path).unwrap_or_default());
-    let empty = match report.left_out.first() {
+    let meant = report.left_out.iter().find(|(_, why)| why != walk::OWN_RULES);
+    let empty = match meant {
         None => Diagnostic::new(&codes::EMPTY, format!("`{}` holds no file", want.path)),
         Some((first, why)) => {
             let message = format!("everything in `{}` is left out", want.path);

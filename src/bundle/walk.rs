@@ -15,6 +15,9 @@ use crate::diag::{Diagnostic, Diagnostics, Location, codes::bundle as codes};
 /// Where a walk gives up: far above every limit, and small enough to be held in memory.
 const MAX_ENTRIES: usize = 100_000;
 
+/// Why a rule file of ours is left out. A folder with nothing else is as empty as it looks.
+pub(crate) const OWN_RULES: &str = "rules for checkfu, no content";
+
 /// A file or link that belongs to the set.
 #[derive(Debug)]
 pub(crate) struct Candidate {
@@ -258,7 +261,7 @@ impl Walk<'_> {
         match name {
             ".git" => Some("belongs to Git"),
             ".checkfu" if is_dir => Some("belongs to checkfu"),
-            ".checkfuignore" => Some("rules for checkfu, no content"),
+            ".checkfuignore" => Some(OWN_RULES),
             _ if self.project.cache.folder() == Some(disk) => Some("belongs to checkfu"),
             _ => None,
         }

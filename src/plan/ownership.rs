@@ -42,7 +42,8 @@ pub(super) fn comes(chain: &mut Chain<'_>, comes: &Comes, me: &Owner) {
 fn claim(chain: &Chain<'_>, live: &LiveResource) -> Step {
     let delta = chain.delta;
     let done = recorded(delta);
-    let mut spec = delta.item.body().map(|b| Arc::clone(&b.applied.spec)).unwrap_or_default();
+    // With the addresses that its references have once this plan is applied.
+    let mut spec = delta.item.applied.as_ref().map(|a| Arc::new(a.clone().into_owned())).unwrap_or_default();
     for field in delta.item.def.fields.iter().filter(|f| f.change == Change::Record) {
         if spec.get(field.name) != done.get(field.name) {
             item::set(Arc::make_mut(&mut spec), field.name, None, done.get(field.name).cloned());

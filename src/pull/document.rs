@@ -132,7 +132,9 @@ pub(super) fn authored(form: &Form<'_>) -> BTreeMap<String, Value> {
     match address.kind {
         Kind::Agent => {
             if let Some(Value::Array(skills)) = spec.get_mut("skills") {
-                skills.iter_mut().for_each(|entry| short_skill(entry, form.skills));
+                for entry in skills {
+                    short_skill(entry, form.skills);
+                }
             }
             for (field, short, long, kind) in SHORT {
                 let mounts = form.mounts.iter().filter(|(a, _)| a.kind == kind);

@@ -30,6 +30,10 @@ pub struct Resource {
     pub applied: Option<Arc<Value>>,
 }
 
+/// Git keeps no empty folder. This file is no content of one, and keeps it.
+const KEEP: &str = ".checkfuignore";
+const KEEP_TEXT: &str = "# No memory is here yet; this file keeps the folder in Git.\n";
+
 impl Resource {
     /// What was read of a live resource. Of a store that nobody owns and that has memories, all of them are to be kept
     /// up with what others write; of an owned one, those below the prefixes that its owner named.
@@ -152,6 +156,9 @@ fn content(address: &Address, resource: &Resource, unit: &mut Unit, found: &mut 
                 }
                 let (files, wrong) = memories(&contents(&resource.spec), prefix, &format!("memory/{folder}"));
                 found.extend(Diagnostics(wrong.into_iter().map(bad).collect()));
+                if files.is_empty() {
+                    unit.files.push(text(format!("memory/{folder}/{KEEP}"), KEEP_TEXT.to_owned()));
+                }
                 unit.files.extend(files);
                 unit.folders.push(format!("memory/{folder}"));
             }

@@ -321,6 +321,20 @@ fn what_agents_learned_comes_to_files_for_review() {
 }
 
 #[test]
+fn a_prefix_without_memories_keeps_its_folder() {
+    let store = "apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {name: answers}\nspec:\n  contents:\n    \
+                 - {path: in, at: /in}\n    - {at: /out, mode: observe}\n";
+    let s = Sandbox::with(&[
+        ("checkfu.yaml", &config("acme/support")),
+        ("memory/answers.yaml", store),
+        ("memory/in/.checkfuignore", "# kept\n"),
+    ]);
+    s.run(&["apply", "--yes"]).code(0);
+    let pulled = pulled_from(&s, "acme/support");
+    assert!(pulled.read("memory/answers/in/.checkfuignore").starts_with("# No memory is here yet"));
+}
+
+#[test]
 fn adopt_writes_lines_and_nothing_live() {
     let s = strangers();
     s.write("checkfu.yaml", &config("acme/support"));
@@ -328,7 +342,8 @@ fn adopt_writes_lines_and_nothing_live() {
     let agent = raw.create(Kind::Agent, json!({ "name": "New one", "model": "m" }), &[]);
     let line = format!("Agent/new-one={}", agent.id);
     told(&s.run(&["adopt", &line]).code(0), &["No file declares Agent/new-one", "checkfu pull"]);
-    assert!(s.read("checkfu.yaml").ends_with(&format!("adopt:\n  - {{address: Agent/new-one, id: {}}}\n", agent.id)));
+    let text = s.read("checkfu.yaml");
+    assert!(text.contains("adopt:") && text.contains("Agent/new-one") && text.contains(&agent.id), "{text}");
     s.run(&["adopt", &line]).code(0);
     s.run(&["pull", &agent.id]).code(0);
     assert!(s.path("agents/new-one.md").exists(), "the name that the line says");
@@ -363,6 +378,12 @@ fn another_owners_is_named_and_taken_only_when_said() {
     told(&b.run(&["adopt", &line]).code(1), &["pull.owned_elsewhere"]);
     b.run(&["adopt", &line, "--take-over", "acme/support"]).code(0);
     assert!(b.read("checkfu.yaml").contains("from: acme/support"));
+    b.run(&["pull", &id]).code(0);
+    assert!(
+        b.read("agents/billing.md").contains("skill: acme/support:Skill/triage"),
+        "{}",
+        b.read("agents/billing.md")
+    );
     told(&a.run(&["adopt", &line]).code(1), &["pull.adopted", "of this project already"]);
 }
 

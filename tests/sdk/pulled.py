@@ -15,6 +15,9 @@ def pulled(check, workspace, client):
     def run(*args, codes=(0,)):
         return workspace.run(*args, cwd=root, codes=codes, CHECKFU_API_KEY=token)
 
+    # It has skills and no tool to read them with, which no project may declare.
+    for agent in [a for a in client.beta.agents.list() if a.name == "Writer"]:
+        client.beta.agents.archive(agent.id)
     client.beta.agents.create(name="Reviewer (EU): all", model="claude-sonnet-5", system="Be brief.\n\n---\n")
     store = client.beta.memory_stores.create(name="Learned", metadata={"team": "eu"})
     client.beta.memory_stores.memories.create(store.id, path="/cases/one.md", content="One.\r\nTwo.\n")

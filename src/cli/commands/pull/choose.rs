@@ -15,7 +15,7 @@ use crate::diag::{Diagnostic, Diagnostics, Severity, codes};
 use crate::model::config::Adopt;
 use crate::model::kinds::{self, Refs};
 use crate::model::op::{Context, LoadedBody, Summary};
-use crate::model::{Address, Kind};
+use crate::model::{Address, Kind, Owner};
 use crate::pull::{Resource, Unnamed, names, needed};
 use crate::reconcile::read::{self, Found};
 
@@ -42,6 +42,9 @@ pub(super) struct Chosen {
     /// What is told beside.
     pub(super) notes: Diagnostics,
 }
+
+/// Addresses by live id, the `adopt:` lines that are missing for them, and what is told.
+type Named = (BTreeMap<String, Address>, Vec<Adopt>, Diagnostics);
 
 /// A workspace as somebody sees it.
 pub(super) struct View<'a> {
@@ -135,8 +138,11 @@ impl View<'_> {
                 found.push(Diagnostic::new(&codes::cli::NOT_FOUND, message));
                 continue;
             };
+            // What a line takes over is declared here before it is.
+            let taken =
+                |owner: &Owner| self.here.config.adopt.iter().any(|a| a.id == *id && a.from.as_ref() == Some(owner));
             match &one.owner {
-                Some((owner, address)) if *owner != self.here.config.authoring_owner => {
+                Some((owner, address)) if *owner != self.here.config.authoring_owner && !taken(owner) => {
                     let message = format!("{id} is {address} of {owner}");
                     let fix = format!("checkfu adopt {address}={id} --take-over {owner}");
                     found.push(Diagnostic::new(&code::OWNED_ELSEWHERE, message).fix(fix));
@@ -156,7 +162,7 @@ impl View<'_> {
         strangers: &[&Found],
         bodies: &[LoadedBody],
         owned: &BTreeMap<Address, Summary>,
-    ) -> Result<(BTreeMap<String, Address>, Vec<Adopt>, Diagnostics), Failure> {
+    ) -> Result<Named, Failure> {
         let config = &self.here.config;
         let here = |a: &&Adopt| a.target.as_ref().is_none_or(|t| t == self.target);
         let lines: BTreeMap<String, Address> =

@@ -8,6 +8,8 @@ mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+
 use crate::cli::args::Pull;
 use crate::cli::commands::Run;
 use crate::cli::commands::pull::choose::{Chosen, View, failed};
@@ -15,7 +17,6 @@ use crate::cli::commands::pull::here::{Here, or_fail};
 use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{context, runtime, today};
-use crate::cli::target::Workspace;
 use crate::cli::view::diagnostics::{self, Options as Shown};
 use crate::cli::view::json::PulledDoc;
 use crate::cli::view::{Format, lists, tables};
@@ -23,12 +24,14 @@ use crate::cli::writer::{Over, Planned, Work};
 use crate::diag::codes::pull as code;
 use crate::diag::{Diagnostic, Diagnostics, Severity, codes};
 use crate::model::config::Adopt;
-use crate::model::op::Context;
 use crate::model::{Address, Digest};
 use crate::pull::patch::{self, PatchError};
 use crate::pull::{Body, File, Resource, Standing, Unit, bad_link, differing, published, standing, units};
 use crate::reconcile::load::{LoadOptions, load};
 use crate::reconcile::{self, read};
+
+/// Files that are asked for at once.
+const AT_ONCE: usize = 10;
 
 /// Writes what is live. Everything is looked at before the first file is written.
 pub fn run(run: &Run, args: &Pull) -> Ran {
@@ -102,15 +105,16 @@ async fn plan(view: &View<'_>, args: &Pull, chosen: Chosen) -> Result<Pulled, Fa
     }
     or_fail(found)?;
     notes.extend(Diagnostics(stores.iter().flat_map(store::Store::notes).collect()));
-    let mut bytes = Bytes { control: view.control, context: view.context, known: BTreeMap::new() };
+    let of_stores = stores.iter().flat_map(|s| &s.files).map(|(file, _)| file);
+    let bytes = Bytes::read(view, wanted.iter().flat_map(|unit| &unit.files).chain(of_stores)).await?;
     let mut planned = here.own_files(append_lines(here, &adopt)?)?;
     let over = if args.force { Over::Always } else { Over::Never };
     for file in wanted.iter().flat_map(|unit| &unit.files) {
-        planned.push(bytes.planned(here, file, over).await?);
+        planned.push(bytes.planned(file, over)?);
     }
     for (file, applied) in stores.iter().flat_map(|s| &s.files) {
         let over = applied.filter(|_| !args.force).map_or(over, Over::If);
-        planned.push(bytes.planned(here, file, over).await?);
+        planned.push(bytes.planned(file, over)?);
     }
     let (mut work, mut found) = Work::look(&here.dir, planned);
     let extra = extra(here, &wanted);
@@ -152,19 +156,43 @@ fn extra(here: &Here, units: &[Unit]) -> Vec<String> {
     out
 }
 
-/// Bytes of files, each asked for once.
-struct Bytes<'a> {
-    control: &'a Workspace,
-    context: &'a Context,
-    known: BTreeMap<Digest, Vec<u8>>,
-}
+/// Bytes of files, each asked for once. What is on disk already is not asked for.
+struct Bytes(BTreeMap<Digest, Vec<u8>>);
 
-impl Bytes<'_> {
-    async fn planned(&mut self, here: &Here, file: &File, over: Over) -> Result<Planned, Failure> {
+impl Bytes {
+    async fn read<'f>(view: &View<'_>, files: impl Iterator<Item = &'f File>) -> Result<Self, Failure> {
+        let mut known = BTreeMap::new();
+        let mut missing: BTreeMap<Digest, &str> = BTreeMap::new();
+        for file in files {
+            let Body::Held(digest) = file.body else { continue };
+            let path = view.here.dir.join(&file.path);
+            let there = path.symlink_metadata().is_ok_and(|m| m.is_file()).then(|| std::fs::read(&path).ok());
+            match there.flatten().filter(|bytes| Digest::of(bytes) == digest) {
+                Some(bytes) => drop(known.insert(digest, bytes)),
+                None => drop(missing.insert(digest, &file.path)),
+            }
+        }
+        missing.retain(|digest, _| !known.contains_key(digest));
+        let ask = |(digest, path): (Digest, &'f str)| async move {
+            let bytes = read::bytes(view.control, view.context, digest).await.map_err(|e| failed(&e))?;
+            if Digest::of(&bytes) == digest {
+                return Ok((digest, bytes));
+            }
+            let message = format!("the workspace gave other bytes for `{path}` than it says it holds");
+            Err(Failure::new(&codes::cli::WORKSPACE, message))
+        };
+        let mut answers = stream::iter(missing.into_iter().map(ask)).buffered(AT_ONCE);
+        while let Some((digest, bytes)) = answers.try_next().await? {
+            known.insert(digest, bytes);
+        }
+        Ok(Self(known))
+    }
+
+    fn planned(&self, file: &File, over: Over) -> Result<Planned, Failure> {
         let path = file.path.clone();
         let bytes = match &file.body {
             Body::Text(text) => text.clone().into_bytes(),
-            Body::Held(digest) => self.held(here, file, *digest).await?,
+            Body::Held(digest) => self.0.get(digest).cloned().unwrap_or_default(),
         };
         if let Some(inside) = &file.link {
             let target = String::from_utf8_lossy(&bytes);
@@ -174,27 +202,6 @@ impl Bytes<'_> {
             }
         }
         Ok(Planned { path, bytes, executable: file.executable, link: file.link.is_some(), over })
-    }
-
-    /// What is here already is not asked for.
-    async fn held(&mut self, here: &Here, file: &File, digest: Digest) -> Result<Vec<u8>, Failure> {
-        let path = here.dir.join(&file.path);
-        if path.symlink_metadata().is_ok_and(|m| m.is_file())
-            && let Ok(bytes) = std::fs::read(&path)
-            && Digest::of(&bytes) == digest
-        {
-            return Ok(bytes);
-        }
-        if let Some(bytes) = self.known.get(&digest) {
-            return Ok(bytes.clone());
-        }
-        let bytes = read::bytes(self.control, self.context, digest).await.map_err(|e| failed(&e))?;
-        if Digest::of(&bytes) != digest {
-            let message = format!("the workspace gave other bytes for `{}` than it says it holds", file.path);
-            return Err(Failure::new(&codes::cli::WORKSPACE, message));
-        }
-        self.known.insert(digest, bytes.clone());
-        Ok(bytes)
     }
 }
 
