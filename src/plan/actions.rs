@@ -373,10 +373,16 @@ pub(super) fn retirements(retired: &[Retired<'_>], out: &mut Vec<Draft>) {
         let reason = match (r.gone, r.superseded) {
             (true, _) => "another retired it already; what was applied is cleared",
             (false, true) => "another resource took its place",
+            (false, false) if moved(r) => "declared no more; live moved since it was applied, and goes too",
             (false, false) => "declared no more",
         };
         retirement(r, reason)
     }));
+}
+
+/// Is live something else than what was applied?
+fn moved(r: &Retired<'_>) -> bool {
+    r.live.summary.live_digest != r.live.summary.applied_digest
 }
 
 fn retirement(r: &Retired<'_>, reason: &str) -> Draft {

@@ -52,8 +52,23 @@ pub(super) fn give(
             found.push((address.clone(), i));
         }
     }
+    let taken = taken(placed);
     for (address, i) in found {
         let (line, at) = &desired.removed[i];
+        if let Some(to) = &line.to
+            && let Some(there) = taken.get(&(to.clone(), address.clone()))
+        {
+            let message = format!("{address} cannot be handed over: {to} has {there} there already");
+            let id = placed.live.resources.get(&address).map_or("", |r| r.summary.id.as_str());
+            let me = &desired.owner;
+            let fix = format!(
+                "let {to} take it over at another address, with `adopt: [{{address: …, id: {id}, from: {me}}}]`, or release it with `keep: true`"
+            );
+            let finding = out.find(&codes::ADDRESS_TAKEN, Effect::Blocks, Some(&address), message);
+            finding.fix(fix).at = at.as_ref().map(ToString::to_string);
+            placed.stays.insert(address);
+            continue;
+        }
         let given = Given { to: line.to.clone(), at: at.as_ref().map(ToString::to_string) };
         read_as_given(&address, &given, placed);
         placed.given.insert(address, given);
@@ -63,6 +78,12 @@ pub(super) fn give(
         let finding = out.find(&codes::NOTHING_LEFT, Effect::Note, None, message);
         finding.fix(TAKE_OUT).at = at.as_ref().map(ToString::to_string);
     }
+}
+
+/// What other owners have where they are.
+fn taken(placed: &Placed<'_>) -> BTreeMap<(Owner, Address), String> {
+    let theirs = placed.live.elsewhere.values().map(|r| &r.summary).filter(|s| s.offered.is_none());
+    theirs.filter_map(|s| Some(((s.owner.clone()?, s.address.clone()?), s.id.clone()))).collect()
 }
 
 /// What refers to it reads as it will once it is given up, and may be written so by now.

@@ -294,6 +294,7 @@ fn finish(of: &Whole<'_>, mut actions: Vec<Action>, mut out: Gathered) -> Plan {
     out.held.sort_by(|a, b| (&a.address, &a.field).cmp(&(&b.address, &b.field)));
     out.notes.blocked.sort();
     let refused = out.findings.iter().any(|f| matches!(f.effect, Effect::Refuses | Effect::Error));
+    let blocks = out.findings.iter().any(|f| f.effect == Effect::Blocks);
     let scope = of.options.scope.as_written();
     let mut plan = Plan {
         format: FORMAT.to_owned(),
@@ -304,7 +305,7 @@ fn finish(of: &Whole<'_>, mut actions: Vec<Action>, mut out: Gathered) -> Plan {
         desired: of.desired_digest,
         policy: of.desired.policy.clone(),
         allowances: of.options.allowances.clone(),
-        complete: scope.is_empty() && of.covers_all && !refused,
+        complete: scope.is_empty() && of.covers_all && !refused && !blocks,
         scope,
         ids: Ids(out.ids),
         actions,

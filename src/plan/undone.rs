@@ -8,6 +8,7 @@ use crate::live::{Live, LiveResource};
 use crate::model::kinds::{Applied, owned_digest};
 use crate::model::{Address, Digest};
 use crate::plan::compare::{Delta, State};
+use crate::plan::readdress::Comes;
 use crate::plan::retire::Retired;
 use crate::plan::{Action, Effect, Gathered, Options, record};
 
@@ -37,6 +38,7 @@ pub(super) fn refuses(undone: &Undone, delta: &Delta<'_>, out: &mut Gathered) ->
     // The rollback did not get that far, or somebody wrote it live: it is there.
     let there = delta.item.live.map(|l| &l.summary);
     let there = there.is_some_and(|s| s.applied_digest == Some(*entry) || s.live_digest == Some(*entry));
+    let there = there && delta.item.comes.is_none();
     if there || !delta.acts() || !is_wanted(entry, delta) {
         return false;
     }
@@ -114,8 +116,14 @@ impl Seen<'_> {
             if after.get(address) == Some(&wanted) {
                 after.remove(address);
             }
-            if delta.acts() && !self.blocked.contains(address) && applied != wanted {
-                after.insert(address.clone(), applied);
+            if !delta.acts() || self.blocked.contains(address) {
+                continue;
+            }
+            match delta.item.comes {
+                // It was there, as it is now.
+                Some(Comes::Renamed(from)) => drop(after.insert(from.clone(), applied)),
+                _ if applied != wanted => drop(after.insert(address.clone(), applied)),
+                _ => {}
             }
         }
         for r in self.retired.iter().filter(|r| !r.superseded) {

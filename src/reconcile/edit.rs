@@ -1,6 +1,7 @@
 //! Break-glass by hand: what is live as a text, what was changed in it, and the one write that follows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -126,7 +127,8 @@ pub async fn open<C: ControlPlane>(
         skills: &opened.skills,
     };
     if let Some(pull::Text { path, text }) = pull::document(&form) {
-        opened.form = if path.ends_with(".md") { Form::AgentMarkdown } else { Form::Yaml };
+        let is_markdown = Path::new(&path).extension().is_some_and(|e| e == "md");
+        opened.form = if is_markdown { Form::AgentMarkdown } else { Form::Yaml };
         (opened.file, opened.text) = (path, text);
     }
     opened.live = live;

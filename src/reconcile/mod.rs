@@ -116,6 +116,11 @@ async fn read_and_plan<C: ControlPlane>(
     Ok((plan, snapshot))
 }
 
+/// Most files and memories whose texts drift shows.
+const MOST_TEXTS: usize = 100;
+/// Longest such text, in bytes.
+const LONGEST_TEXT: usize = 64 << 10;
+
 /// Reads the workspace and tells how live stands to what was last applied and to the files. Nothing is written, and a
 /// token that may plan is enough. `None` for the control plane: there is no workspace yet. Of what nobody owns at most
 /// `unmanaged` resources are named.
@@ -140,7 +145,14 @@ pub async fn drift<C: ControlPlane>(
     let nobodys = nobodys.map(|found| Unmanaged::of(found, unmanaged));
     let options = about(&snapshot, options, project);
     let tell = if snapshot.same { plan::no_drift } else { plan::drift };
-    Ok(tell(desired, &snapshot.live, nobodys, &options))
+    let mut drift = tell(desired, &snapshot.live, nobodys, &options);
+    if let Some(control) = control {
+        for digest in drift.wants().into_iter().take(MOST_TEXTS) {
+            let text = read::text(control, context, digest, LONGEST_TEXT).await?;
+            drift.texts.extend(text.map(|text| (digest, text)));
+        }
+    }
+    Ok(drift)
 }
 
 /// The options, with the workspace that was read and how the source stands to what it had last.

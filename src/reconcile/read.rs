@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::apply::unexpected;
-use crate::control::{ControlError, ControlPlane};
+use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::model::kinds::{self, Refs};
 use crate::model::op::{
     ApplyInfo, ApplyList, BlobGet, Context, GetId, GetOf, ListOf, ListView, LoadedBody, OwnerState, Page, Request,
@@ -256,6 +256,24 @@ pub async fn bytes<C: ControlPlane>(control: &C, context: &Context, digest: Dige
     match control.call(context, Request::BlobGet(BlobGet { digest })).await? {
         Response::Bytes(bytes) => Ok(bytes),
         _ => Err(unexpected("blobs.get")),
+    }
+}
+
+/// The same as a text; `None` where it is none, is too long, or is gone by now.
+///
+/// # Errors
+/// Whatever else the workspace answers.
+pub async fn text<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    digest: Digest,
+    longest: usize,
+) -> Result<Option<String>, ControlError> {
+    match bytes(control, context, digest).await {
+        Ok(bytes) if bytes.len() <= longest && !bytes.contains(&0) => Ok(String::from_utf8(bytes).ok()),
+        Ok(_) => Ok(None),
+        Err(e) if e.kind == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
     }
 }
 

@@ -97,7 +97,11 @@ async fn read<C: ControlPlane>(
     let going: BTreeSet<String> = going.map(|r| r.summary.id.clone()).collect();
     let going: Vec<String> = going.into_iter().collect();
     let to_adopt: Vec<String> = to_adopt(desired, live);
-    let absent_at: Vec<Address> = absent.iter().map(|w| w.address.clone()).collect();
+    let mut asked: Vec<Address> = absent.iter().map(|w| w.address.clone()).collect();
+    if desired.removed.iter().any(|(line, _)| line.to.is_some()) {
+        // Whoever is to get it may have something there.
+        asked.extend(unwanted.iter().filter_map(|r| r.summary.address.clone()));
+    }
     let named: Vec<&Wanted> = absent.iter().copied().chain(renamed(&differing, live)).collect();
     let pins = pins(differing.values().copied(), live);
     let blobs: BTreeSet<Digest> = differing.values().flat_map(|w| files(w)).collect();
@@ -108,7 +112,7 @@ async fn read<C: ControlPlane>(
         ask.resolve(&pins),
         ask.referrers(&going),
         ask.missing(&blobs),
-        elsewhere(ask, &absent_at, &to_adopt),
+        elsewhere(ask, &asked, &to_adopt),
         async { if bodies.is_empty() && absent.is_empty() { Ok(()) } else { put_bodies(ask, &bodies, live).await } },
     )?;
     (live.taken_names, live.same_name) = same_name;

@@ -300,14 +300,15 @@ pub(crate) fn all_unowned(conn: &Conn, kind: Option<Kind>, after: &str, limit: u
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Live rows, in the order of ids: what owners other than `me` have at these addresses, what is offered to `me` there,
-/// and what has one of these ids.
+/// Live rows, in the order of ids: what owners other than `me` have at these addresses, what is offered to `me` there, or
+/// by it from there, and what has one of these ids.
 pub(crate) fn found(conn: &Conn, me: &Owner, addresses: &[Address], ids: &[String]) -> Result<Vec<Resource>> {
     let mut statement = conn.prepare_cached(concat!(
         "SELECT ",
         columns!(),
         " FROM resource WHERE state = 'live' AND id IN (\
-         SELECT id FROM resource WHERE address IN (SELECT value FROM json_each(?2)) AND owner <> ?1 AND superseded = 0 \
+         SELECT id FROM resource WHERE address IN (SELECT value FROM json_each(?2)) AND superseded = 0 \
+         AND (owner <> ?1 OR offered IS NOT NULL) \
          UNION SELECT id FROM resource WHERE offered = ?1 AND offered_at IN (SELECT value FROM json_each(?2)) \
          UNION SELECT value FROM json_each(?3)) ORDER BY id"
     ))?;

@@ -82,6 +82,7 @@ def seeded(url, token):
     seeds.call("applies.end", {"outcome": "partial", "lines": [line]}, OWNER, id=ended)
     seeds.call("applies.list", query={"owner": OWNER})
     seeds.call("applies.get", id=seeds.apply)
+    seeds.call("applies.state", query={"limit": 10}, id=ended)
     named = {"applies": {"id": seeds.apply}}
     named |= agents_and_environments(seeds)
     agent = named["agents"]["id"]
@@ -234,6 +235,7 @@ def authoring(seeds, agent):
     seeds.call("authoring.policy", {"seq": 0, "policy": {"max_retire": 3}}, "acme/policy", owner="acme/policy")
     seeds.call("authoring.owner", owner=OWNER)
     seeds.call("authoring.summaries", query={"owner": OWNER, "kind": "Environment"})
+    seeds.call("authoring.find", {"me": OTHER, "addresses": ["Environment/two"], "ids": [agent]})
     seeds.call("authoring.bodies", {"ids": [agent, seeds.owned(6)["at"]["id"]], "me": OWNER})
     wants = [{"key": "Environment/owned-6"}, {"key": f"{OTHER}:Skill/none"}]
     seeds.call("authoring.resolve", {"me": OWNER, "wants": wants})

@@ -97,10 +97,8 @@ fn history_says_who_did_what_from_where() {
     assert!(newest.ends_with("1 update: Agent/support"), "{text}");
     assert!(text.contains("4 create: Agent/billing, Agent/faq, Agent/support, Skill/triage"), "{text}");
     let applies = s.run(&["history", "--json"]).code(0).json()["applies"].clone();
-    assert_eq!(
-        (&applies[0]["did"]["update"], &applies[0]["addresses"]),
-        (&1.into(), &Value::from(vec!["Agent/support"]))
-    );
+    assert_eq!(applies[0]["did"], serde_json::json!([{"verb": "update", "count": 1}]));
+    assert_eq!(applies[0]["addresses"], serde_json::json!(["Agent/support"]));
 }
 
 /// A project of which everything that has versions changes twice.
@@ -232,4 +230,37 @@ fn a_rollback_is_held_against_the_same_rules() {
     }
     s.write("checkfu.yaml", &config("acme/other"));
     assert!(s.run(&["rollback", &first]).code(1).err.contains("an apply of acme/support"));
+}
+
+#[test]
+fn a_rollback_gives_back_an_address_and_keeps_the_resource() {
+    let s = team();
+    s.run(&["apply", "--yes"]).code(0);
+    let first = newest(&s)["id"].as_str().unwrap().to_owned();
+    let id = resource(&s, "Agent/faq")["id"].clone();
+    std::fs::rename(s.path("agents/faq.md"), s.path("agents/answers.md")).unwrap();
+    let moved = "moved:\n  - {from: Agent/faq, to: Agent/answers}\n";
+    s.write("checkfu.yaml", &format!("{}{moved}", config("acme/support")));
+    s.run(&["apply", "--yes"]).code(0);
+    assert_eq!(resource(&s, "Agent/answers")["id"], id);
+    s.run(&["rollback", &first, "--yes"]).code(0);
+    assert_eq!(resource(&s, "Agent/faq")["id"], id, "an agent does not come back once it was retired");
+    assert!(s.run(&["plan"]).code(4).out.contains("plan.rolled_back"));
+}
+
+#[test]
+fn an_apply_is_shown_with_what_it_changed() {
+    let s = team();
+    s.run(&["apply", "--yes"]).code(0);
+    s.edit("agents/support.md", "Rule 20: be kind", "Rule 20: be friendly");
+    s.run(&["apply", "--yes"]).code(0);
+    let id = newest(&s)["id"].as_str().unwrap().to_owned();
+    let human = s.run(&["show", &id]).code(0).out;
+    assert!(human.contains("Agent/support#update") && human.contains("[-kind-]{+friendly+}"), "{human}");
+    let markdown = s.run(&["show", &id, "--markdown"]).code(0).out;
+    assert!(markdown.contains("[-kind-]{+friendly+}") && markdown.contains("`instructions`"), "{markdown}");
+    let json = s.run(&["show", &id, "--json"]).code(0).json();
+    let change = &json["changes"]["Agent/support#update"][0];
+    assert_eq!(change["path"], "instructions");
+    assert!(change["before"].as_str().unwrap().contains("Rule 20: be kind"), "{change}");
 }

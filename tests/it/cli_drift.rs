@@ -183,6 +183,7 @@ fn what_agents_write_is_drift_where_it_is_not_theirs_to_write() {
         assert!(seen.contains("/notes/day.md") && seen.contains("by sesn_1 at 20"), "{mode}\n{seen}");
         assert_eq!(seen.contains("changed outside  contents./notes/day.md"), mode == "enforce", "{seen}");
         assert_eq!(seen.contains("(no drift)"), mode != "enforce", "{seen}");
+        assert_eq!(seen.contains("It rained."), mode == "enforce", "{seen}");
     }
 }
 

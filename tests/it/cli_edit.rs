@@ -45,6 +45,31 @@ fn an_agent_is_edited_and_stays_so_until_it_is_put_back() {
 }
 
 #[test]
+fn an_edit_comes_into_the_files_and_is_then_settled() {
+    let s = team();
+    let lines = "# Who answers for bills.\nskills: [triage] # one is enough\n";
+    s.write("agents/billing.md", &agent(lines, "You answer questions about bills.\n\nYou are kind.\n"));
+    s.run(&["apply", "--yes"]).code(0);
+    edit(&s, "Agent/billing", "sed -i s/kind/mild/").code(0);
+    let seen = s.run(&["drift"]).code(3).out;
+    for wanted in ["instructions by jane at 20", "incident 12", "You are [-kind-]{+mild+}."] {
+        assert!(seen.contains(wanted), "{wanted}\n{seen}");
+    }
+    s.edit("agents/support.md", "Rule 20: be kind", "Rule 20: be friendly");
+    s.run(&["apply", "--yes"]).code(0);
+    let before = s.read("agents/billing.md");
+    s.run(&["pull", "--drift"]).code(0);
+    assert_eq!(s.read("agents/billing.md"), before.replace("kind", "mild"));
+    assert!(s.run(&["drift"]).code(2).out.contains("the files say so too"));
+    let plan = s.run(&["plan", "--json", "--detailed-exitcode"]).code(2).json();
+    let verbs: Vec<&str> = plan["actions"].as_array().unwrap().iter().map(|a| a["verb"].as_str().unwrap()).collect();
+    assert_eq!(verbs, ["record"]);
+    s.run(&["apply", "--yes"]).code(0);
+    s.run(&["plan", "--detailed-exitcode"]).code(0);
+    s.run(&["drift"]).code(0);
+}
+
+#[test]
 fn what_is_not_changed_is_not_written() {
     let s = team();
     s.run(&["apply", "--yes"]).code(0);
@@ -145,6 +170,8 @@ fn every_kind_can_be_edited() {
         .map(|d| d["cause"].as_str().unwrap())
         .collect();
     assert_eq!(causes, ["break_glass"; 6], "{drift:#}");
+    let seen = s.run(&["drift"]).code(3).out;
+    assert!(seen.contains("~ SKILL.md") && seen.contains("[-Old-]{+New+} words"), "{seen}");
     let refused = edit(&s, "FileTree/kit", "sed -i 's/kind: upload/kind: git/'").code(1);
     assert!(refused.err.contains("edit.not_here") && refused.err.contains("manifest.missing_key"), "{refused:?}");
     kept(&refused);

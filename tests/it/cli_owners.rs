@@ -231,8 +231,9 @@ fn a_rename_keeps_id_versions_and_referrers() {
     two.0.write("a/agents/lead.md", &lead("desk"));
     let offered = two.run("a", &["plan"]).code(5);
     assert!(offered.out.contains("- {from: Agent/helpdesk, to: Agent/desk}"), "{}", offered.out);
-    two.lines("a", "moved: [{from: Agent/helpdesk, to: Agent/desk}]\n");
-    let plan = two.run("a", &["plan"]).code(0);
+    // The offer is written into checkfu.yaml, and planned.
+    let plan = two.run("a", &["plan", "--write-moved"]).code(0);
+    assert!(two.0.read("a/checkfu.yaml").contains("- {from: Agent/helpdesk, to: Agent/desk}"));
     assert!(plan.out.contains("» rename  Agent/helpdesk → Agent/desk"), "{}", plan.out);
     let want =
         ["Agent/desk#rename", "MemoryMount/desk.know#rename", "Agent/lead#record", "MemoryMount/desk.know#record"];
@@ -273,4 +274,28 @@ fn what_is_released_stays_and_is_adopted_in_bulk_with_every_difference_shown() {
     two.idle("b");
     let now: Vec<String> = (0..25).map(|i| two.id("b", &format!("Agent/{}", name(i)))).collect();
     assert_eq!(now, ids);
+}
+
+#[test]
+fn whoever_follows_what_is_published_is_named_and_a_pin_that_is_behind_is_told() {
+    let two = desk();
+    let content = two.get("a", "Skill/tone")["content"].as_str().unwrap().to_owned();
+    let uses = |how: &str| agent(&format!("skills: [{{skill: 'acme/a:Skill/tone', {how}}}]\n"), "You help.\n");
+    two.0.write("b/agents/pins.md", &uses(&format!("pin: '{content}'")));
+    two.0.write("b/agents/follows.md", &uses("follow: latest"));
+    two.apply("b");
+    two.0.write("a/skills/tone/SKILL.md", &skill("tone", "Be very kind."));
+    let plan = two.run("a", &["plan"]).code(0);
+    assert!(plan.out.contains("live at once for 1 agent: acme/b:Agent/follows"), "{}", plan.out);
+    assert!(plan.out.contains("used by Agent/desk, acme/b:Agent/pins"), "{}", plan.out);
+    two.apply("a");
+    let plan = two.run("b", &["plan", "--detailed-exitcode", "--json"]).code(0).json();
+    let told: Vec<&Value> = plan["findings"].as_array().unwrap().iter().collect();
+    assert_eq!((told.len(), &told[0]["code"], &told[0]["effect"]), (1, &"plan.newer_version".into(), &"note".into()));
+    assert_eq!(told[0]["address"], "Agent/pins");
+    // What another owner uses does not go.
+    two.0.remove("a/skills/tone");
+    two.0.write("a/agents/desk.md", &agent("", "You answer.\n"));
+    let plan = two.run("a", &["plan"]).code(5);
+    assert!(plan.out.contains("plan.referred") && plan.out.contains("acme/b:Agent/follows"), "{}", plan.out);
 }

@@ -83,7 +83,8 @@ impl Text {
     fn write(opened: &Opened) -> Result<Self, Failure> {
         let cannot =
             |e: std::io::Error| Failure::new(&codes::cli::WRITE, format!("no temporary file can be made: {e}"));
-        let suffix = if opened.file.ends_with(".md") { ".md" } else { ".yaml" };
+        let is_markdown = Path::new(&opened.file).extension().is_some_and(|e| e == "md");
+        let suffix = if is_markdown { ".md" } else { ".yaml" };
         // It is made with mode 0600.
         let mut file = tempfile::Builder::new().prefix("checkfu-edit-").suffix(suffix).tempfile().map_err(cannot)?;
         file.write_all(opened.text.as_bytes()).and_then(|()| file.flush()).map_err(cannot)?;

@@ -13,7 +13,7 @@ use crate::cli::view::{Format, lists, tables};
 use crate::control::{ControlError, ControlPlane};
 use crate::diag::codes;
 use crate::model::kinds;
-use crate::model::op::{Context, IdList, Loaded, Request, Response, Summary};
+use crate::model::op::{Context, Find, IdList, Loaded, Request, Response, Summary};
 use crate::model::{Address, Kind, Owner};
 use crate::reconcile::read;
 
@@ -38,7 +38,8 @@ pub fn run(run: &Run, args: &Get) -> Ran {
     };
     resources.retain(|r| r.address == address && r.state != "superseded");
     let Some(resource) = resources.first_mut() else {
-        let message = format!("{owner} has no {address} in target {}", place.name);
+        let offer = runtime.block_on(offer(&control, &context, &owner, &address)).map_err(failed)?;
+        let message = format!("{owner} has no {address} in target {}{}", place.name, offer.unwrap_or_default());
         return Err(Failure::new(&codes::cli::NOT_FOUND, message).fix("checkfu get"));
     };
     resource.spec = runtime.block_on(spec(&control, &context, &owner, resource)).map_err(failed)?;
@@ -96,6 +97,22 @@ fn resource(summary: Summary) -> Option<ResourceDoc> {
         content_version: summary.content_version,
         spec: None,
     })
+}
+
+/// What is offered there, to this owner or by it, in words.
+async fn offer(
+    control: &Workspace,
+    context: &Context,
+    me: &Owner,
+    address: &Address,
+) -> Result<Option<String>, ControlError> {
+    let find = Find { me: me.clone(), addresses: vec![address.clone()], ids: Vec::new() };
+    let Response::Summaries(found) = control.call(context, Request::Find(find)).await? else { return Ok(None) };
+    Ok(found.data.into_iter().find_map(|s| match (s.owner?, s.offered?) {
+        (from, to) if to == *me => Some(format!("; {from} handed over {}, and it is not taken yet", s.id)),
+        (from, to) if from == *me => Some(format!("; {} is handed over to {to}, which has not taken it yet", s.id)),
+        _ => None,
+    }))
 }
 
 async fn spec(

@@ -38,7 +38,7 @@ pub fn run(run: &Run, args: &Show) -> Ran {
     match run.printer.format {
         Format::Json => run.printer.json(&ApplyDoc { format: "checkfu.apply/v1", apply, changes }),
         Format::Human => run.printer.data(&receipt::apply(&apply, &changes, run.printer.verbose)),
-        Format::Markdown => run.printer.raw(&receipt::apply_markdown(&apply)),
+        Format::Markdown => run.printer.raw(&receipt::apply_markdown(&apply, &changes)),
     }
     Ok(Exit::Ok)
 }

@@ -6,10 +6,13 @@ use std::fmt::Write;
 use crate::cli::view::human::{self, Options};
 use crate::cli::view::text::{count, line};
 use crate::cli::view::values::{self, Shown};
-use crate::cli::view::{findings, style, words};
+use crate::cli::view::{diff, findings, style, words};
 use crate::diag::bounded;
+use crate::model::Digest;
 use crate::model::op::Source;
-use crate::plan::{Cause, Difference, Drift, DriftCause, Drifted, FieldChange, Move, SourceRelation, Verdict};
+use crate::plan::{
+    Cause, Difference, Drift, DriftCause, Drifted, FieldChange, FileChange, Move, SourceRelation, Verdict,
+};
 
 /// The whole report. Ends with a line feed.
 pub fn human(drift: &Drift, options: Options<'_>) -> String {
@@ -120,13 +123,13 @@ fn moved(drift: &Drift, options: Options<'_>, out: &mut String) {
         let id = resource.id.as_deref().map(|id| style::faint(format!("  {}", line(id)))).unwrap_or_default();
         let _ = writeln!(out, "  {}{id}", style::strong(&resource.address));
         for d in resource.differences.iter().filter(|d| d.cause.is_move()) {
-            difference(d, options, out);
+            difference(d, &drift.texts, options, out);
         }
     }
     out.push('\n');
 }
 
-fn difference(d: &Difference, options: Options<'_>, out: &mut String) {
+fn difference(d: &Difference, texts: &Texts, options: Options<'_>, out: &mut String) {
     let word = if d.conflict { format!("conflict, {}", d.cause.as_str()) } else { d.cause.as_str().to_owned() };
     let (sign, word) = if d.conflict {
         (style::alarm("!"), style::alarm(word))
@@ -138,11 +141,14 @@ fn difference(d: &Difference, options: Options<'_>, out: &mut String) {
     let tail = style::faint(format!("{}{settled}{at}", by(d, line)));
     let field = d.field.as_deref().map(|f| format!("  {}", style::strong(line(f)))).unwrap_or_default();
     let _ = writeln!(out, "    {sign} {word}{field}{tail}");
-    for (label, change) in changes(d) {
+    for (label, change) in changes(d, texts) {
         human::field(&change.0, change.1, &style::faint(label), options, out);
     }
-    for file in &d.files {
+    for (file, change) in files(d, texts) {
         let _ = writeln!(out, "      {} {}", values::file_sign(file.change), values::file(file));
+        if let Some(lines) = change {
+            human::diff_lines(&lines, options, out);
+        }
     }
 }
 
@@ -158,7 +164,7 @@ pub(super) fn by(d: &Difference, shown: impl Fn(&str) -> String) -> String {
 }
 
 /// What is shown of a value that moved: live against last applied, and in a conflict the files against that too.
-pub(super) fn changes(d: &Difference) -> Vec<(&'static str, (String, Shown))> {
+pub(super) fn changes(d: &Difference, texts: &Texts) -> Vec<(&'static str, (String, Shown))> {
     let plain = |path: &str, before: Option<&serde_json::Value>, after: Option<&serde_json::Value>| {
         let change = FieldChange {
             path: path.to_owned(),
@@ -170,6 +176,13 @@ pub(super) fn changes(d: &Difference) -> Vec<(&'static str, (String, Shown))> {
         (values::path(&change).to_owned(), values::change(&change))
     };
     let Some(field) = &d.field else { return Vec::new() };
+    if let Some(lines) = d.memory().and_then(|[before, after]| text(texts, before, after)) {
+        return vec![("  (last applied → live)", (field.clone(), Shown::Long(lines)))];
+    }
+    // Of files each is shown by itself.
+    if !d.files.is_empty() {
+        return Vec::new();
+    }
     if d.cause == DriftCause::OwnedAgain {
         return vec![("  (wanted → live)", plain(field, d.wanted.as_ref(), d.live.as_ref()))];
     }
@@ -183,6 +196,22 @@ pub(super) fn changes(d: &Difference) -> Vec<(&'static str, (String, Shown))> {
         out.push(("  (last applied → wanted)", plain(field, d.applied.as_ref(), d.wanted.as_ref())));
     }
     out
+}
+
+/// Texts by digest.
+type Texts = BTreeMap<Digest, String>;
+
+/// Two texts as their difference, where both are at hand. What is not there is empty.
+fn text(texts: &Texts, before: Option<Digest>, after: Option<Digest>) -> Option<Vec<diff::Line>> {
+    let of = |digest: Option<Digest>| digest.map_or(Some(""), |d| texts.get(&d).map(String::as_str));
+    let (before, after) = (of(before)?, of(after)?);
+    Some(diff::lines(before, after)).filter(|lines| !lines.is_empty())
+}
+
+/// Files that moved, each with what changed in it, where that is a text.
+pub(super) fn files<'d>(d: &'d Difference, texts: &Texts) -> Vec<(&'d FileChange, Option<Vec<diff::Line>>)> {
+    let shown = |f: &FileChange| if f.before == f.after { None } else { text(texts, f.before, f.after) };
+    d.files.iter().map(|f| (f, shown(f))).collect()
 }
 
 /// What is pending of each resource, in one line: `plan` shows it whole.

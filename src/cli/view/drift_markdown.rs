@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::cli::view::drift::{by, changes, source, title, totals, waiting};
+use crate::cli::view::drift::{by, changes, files, source, title, totals, waiting};
 use crate::cli::view::findings::{groups, row as finding_row};
 use crate::cli::view::markdown::{Section, cut, shown};
 use crate::cli::view::markup::{code, fence, indent, prose};
 use crate::cli::view::text::{clip, count, line};
-use crate::cli::view::values;
+use crate::cli::view::values::{self, Shown};
 use crate::diag::bounded;
 use crate::plan::{Difference, Drift, Drifted};
 
@@ -67,7 +67,7 @@ fn moved(drift: &Drift, out: &mut String, left: &mut Vec<String>) {
     let (mut lost, mut bare) = (0, 0);
     for resource in &drift.resources {
         for d in resource.differences.iter().filter(|d| d.cause.is_move()) {
-            let (row, details) = (row(resource, d), details(d));
+            let (row, details) = (row(resource, d), details(drift, d));
             if section.push(&format!("{row}{details}")) {
                 continue;
             }
@@ -91,14 +91,17 @@ fn row(resource: &Drifted, d: &Difference) -> String {
 }
 
 /// What changed, as one fenced diff.
-fn details(d: &Difference) -> String {
+fn details(drift: &Drift, d: &Difference) -> String {
     let mut body = String::new();
-    for (label, (path, change)) in changes(d) {
+    for (label, (path, change)) in changes(d, &drift.texts) {
         let _ = writeln!(body, "@@ {} {} @@", line(&path), label.trim());
         shown(&mut body, change);
     }
-    for file in &d.files {
+    for (file, change) in files(d, &drift.texts) {
         let _ = writeln!(body, "{} {}", values::file_sign(file.change).replace(['~', '»'], "!"), values::file(file));
+        if let Some(lines) = change {
+            shown(&mut body, Shown::Long(lines));
+        }
     }
     if body.is_empty() {
         return body;
@@ -170,6 +173,7 @@ mod tests {
             scope: Vec::new(),
             verdict: Verdict::Moved,
             resources,
+            texts: std::collections::BTreeMap::new(),
             kept: Vec::new(),
             unmanaged: None,
             unchanged: 3,

@@ -151,7 +151,8 @@ pub(super) fn field(path: &str, shown: Shown, tail: &str, options: Options<'_>, 
     }
 }
 
-fn diff_lines(lines: &[Line], options: Options<'_>, out: &mut String) {
+/// A changed text, line by line.
+pub(super) fn diff_lines(lines: &[Line], options: Options<'_>, out: &mut String) {
     let most = if options.verbose { usize::MAX } else { FIELD_LINES };
     let digits = lines.iter().map(|l| l.number).max().unwrap_or(0).to_string().len();
     for shown in lines.iter().take(most) {

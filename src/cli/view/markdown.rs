@@ -10,7 +10,7 @@ use crate::cli::view::markup::{BUDGET, code, fence, indent, prose};
 use crate::cli::view::text::{bytes, clip, count, line, visible};
 use crate::cli::view::values::{self, Shown};
 use crate::cli::view::{create, words};
-use crate::plan::{Action, Effect, Held, Plan, Step, Verb};
+use crate::plan::{Action, Effect, FieldChange, Held, Plan, Step, Verb};
 
 /// Most bytes of one row's details; a longer one says how much is left out.
 pub(super) const DETAIL: usize = 6_000;
@@ -320,6 +320,14 @@ pub(super) fn shown(body: &mut String, shown: Shown) {
             }
         }
     }
+}
+
+/// A field that an action changed.
+pub(super) fn change(action: &str, change: &FieldChange) -> String {
+    let mut diff = String::new();
+    shown(&mut diff, values::change(change));
+    let row = format!("- {} {}\n", code(action), code(values::path(change)));
+    row + &indent(&fence("diff", &clip(&diff, DETAIL)))
 }
 
 fn diff_line(shown: &Line) -> String {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::cli::view::findings::effect_word;
-use crate::cli::view::markup::{cell, code, fit, head, prose};
+use crate::cli::view::markup::{BUDGET, cell, code, fit, head, prose};
 use crate::cli::view::text::{count, line, pad};
-use crate::cli::view::{human, style, values, words};
+use crate::cli::view::{human, markdown, style, values, words};
 use crate::diag::bounded;
 use crate::model::op::{ApplyInfo, ReceiptLine};
 use crate::plan::{Effect, FieldChange};
@@ -81,8 +81,8 @@ fn facts(info: &ApplyInfo) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// An Apply of the workspace as Markdown: what needs somebody comes first, as many lines as fit.
-pub fn apply_markdown(info: &ApplyInfo) -> String {
+/// An Apply of the workspace as Markdown: what needs somebody comes first, as many lines as fit; then what was changed.
+pub fn apply_markdown(info: &ApplyInfo, changes: &BTreeMap<String, Vec<FieldChange>>) -> String {
     let outcome = info.outcome.as_deref().unwrap_or("not ended");
     let mut out = format!("### checkfu: apply {}: {}\n\n", code(&info.id), prose(&bounded(outcome)));
     for (name, value) in facts(info) {
@@ -103,7 +103,16 @@ pub fn apply_markdown(info: &ApplyInfo) -> String {
         format!("| {outcome} | {} | {id}{made} | {error} |\n", cell(&l.action))
     };
     let rest = |left| format!("{}. `checkfu show {}` shows all.", count(left, "line"), info.id);
-    fit(out, lines.into_iter().map(row), rest)
+    let out = fit(out, lines.into_iter().map(row), rest);
+    let all = info.lines.iter().filter_map(|l| changes.get_key_value(&l.action));
+    let all: Vec<String> =
+        all.flat_map(|(action, changes)| changes.iter().map(move |c| markdown::change(action, c))).collect();
+    // What needs somebody is worth more room than what was done.
+    if all.is_empty() || out.len() > BUDGET / 2 {
+        return out;
+    }
+    let rest = |left| format!("{}. `checkfu show {}` shows all.", count(left, "change"), info.id);
+    fit(format!("{out}\n"), all.into_iter(), rest)
 }
 
 fn lines(all: &[ReceiptLine], verbose: bool, out: &mut String) {
@@ -201,7 +210,6 @@ pub fn next(receipt: &Receipt) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::view::markup::BUDGET;
     use crate::cli::view::sample;
 
     #[test]
@@ -257,7 +265,7 @@ mod tests {
         info.lines = sample::receipt().lines;
         info.lines[1].outcome = "failed".to_owned();
         info.lines[1].error = Some("<b> | @team".to_owned());
-        insta::assert_snapshot!(apply_markdown(&info), @r"
+        insta::assert_snapshot!(apply_markdown(&info, &BTreeMap::new()), @r"
         ### checkfu: apply `apply_1`: partial
 
         - owner: `a/b`
@@ -276,7 +284,7 @@ mod tests {
         | done | `Agent/old#retire` | `agent_4` |  |
         ");
         info.lines = vec![info.lines[1].clone(); 5_000];
-        let text = apply_markdown(&info);
+        let text = apply_markdown(&info, &BTreeMap::new());
         assert!(text.len() <= BUDGET && text.contains("`checkfu show apply_1` shows all"), "{}", text.len());
     }
 }

@@ -109,7 +109,9 @@ pub(super) fn hand_over(tx: &Tx<'_>, request: &HandOver) -> Result<Effect> {
         return Err(archived(&r));
     }
     not_superseded(&r)?;
-    free(tx, to, address, &r)?;
+    if address.kind != r.kind {
+        return Err(invalid(format!("{address} is no address of a {}", r.kind)));
+    }
     if let Some(other) = rows::offered_at(tx.conn, to, address)?.filter(|other| other.id != r.id) {
         return Err(taken(&other, format!("{} is offered to {to} as {address} already", other.id)));
     }

@@ -24,7 +24,7 @@ pub struct Authoring {
 pub struct Find {
     /// Who asks.
     pub me: Owner,
-    /// Addresses: what other owners have there, and what is offered to `me` there.
+    /// Addresses: what other owners have there, what is offered to `me` there, and what `me` offers from there.
     pub addresses: Vec<Address>,
     /// Live ids, whoever owns them.
     pub ids: Vec<String>,

@@ -100,6 +100,7 @@ fn finish(
         scope: options.scope.as_written(),
         verdict: verdict(&found.resources),
         resources: found.resources,
+        texts: BTreeMap::new(),
         kept: kept.collect(),
         unmanaged,
         unchanged: super::count(found.unchanged),

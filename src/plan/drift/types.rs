@@ -1,11 +1,13 @@
 //! What drift is told as: the document `checkfu.drift/v1`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::op::{Source, Summary};
-use crate::model::{Address, Kind, Owner};
+use crate::model::{Address, Digest, Kind, Owner};
 use crate::plan::standing::SourceRelation;
 use crate::plan::{FileChange, Finding, KeptMemory, Origin};
 
@@ -38,6 +40,9 @@ pub struct Drift {
     pub verdict: Verdict,
     /// Resources that are not three times the same, by address.
     pub resources: Vec<Drifted>,
+    /// Texts of files and memories that moved, by their digest, as far as they are short.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<Digest, String>,
     /// Memories that others wrote, or that the files name no more, and that are no drift, by store.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptStore>,
@@ -51,6 +56,19 @@ pub struct Drift {
     /// What kept a resource from being looked at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+}
+
+impl Drift {
+    /// The files and memories that moved, before and after, whose texts a person wants to see; of equal bytes one.
+    pub fn wants(&self) -> BTreeSet<Digest> {
+        let moved = self.resources.iter().flat_map(|r| &r.differences).filter(|d| d.cause.is_move());
+        let of = |d: &Difference| -> Vec<Digest> {
+            let files = d.files.iter().filter(|f| f.before != f.after).flat_map(|f| [f.before, f.after]);
+            let memory = d.memory().into_iter().flatten();
+            files.chain(memory).flatten().collect()
+        };
+        moved.flat_map(of).collect()
+    }
 }
 
 /// All of it in one word.
@@ -126,6 +144,15 @@ pub struct Difference {
     /// `file:line:column` of what is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+}
+
+impl Difference {
+    /// Of a memory: what was applied, and what is live.
+    pub fn memory(&self) -> Option<[Option<Digest>; 2]> {
+        let is_memory = self.field.as_ref().is_some_and(|f| f.starts_with("contents."));
+        let digest = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).and_then(|d| d.parse().ok());
+        is_memory.then(|| [digest(&self.applied), digest(&self.live)])
+    }
 }
 
 /// A value that moved.

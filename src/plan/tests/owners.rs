@@ -342,6 +342,22 @@ fn a_repository_that_is_split_loses_nothing_whoever_merges_first() {
 }
 
 #[test]
+fn what_the_receiver_has_already_is_not_handed_over() {
+    let (before, rest, moved) = split();
+    let mut world = World::of(&before);
+    turn(&mut world, A, B);
+    let plan = world.plan_with(&moved, &allow("same-name"));
+    world.apply(&plan);
+    turn(&mut world, B, A);
+    let plan = world.plan(&rest);
+    assert_eq!(
+        find(&plan, "plan.address_taken").message,
+        "Skill/tone cannot be handed over: acme/b has skill_2 there already"
+    );
+    assert!(!ids(&plan).iter().any(|id| id.starts_with("Skill/")), "{:?}", ids(&plan));
+}
+
+#[test]
 fn what_was_handed_over_and_not_taken_can_be_kept_after_all() {
     let (before, rest, _) = split();
     let mut world = World::of(&before);

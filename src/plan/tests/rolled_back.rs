@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::world::*;
 use crate::desired::Desired;
+use crate::model::config::Moved;
 use crate::model::op::ActorKind::Api;
 use crate::plan::{Effect, Options, Plan, Step, exit_code};
 
@@ -169,4 +170,23 @@ fn what_moved_live_stands_against_a_rollback_too() {
     // What it did not undo is not noted.
     world.apply(&plan);
     assert_eq!(told(&world.plan(&second), "plan.rolled_back"), ["Agent/b"]);
+}
+
+#[test]
+fn an_address_that_was_given_back_is_not_left_again() {
+    let (mut first, mut second) = (project(), project());
+    let spec = |text: &str| json!({"model": "m", "name": "A", "instructions": text});
+    first.put("Agent/old", &spec("i"));
+    second.put("Agent/new", &spec("i"));
+    second.moved = vec![Moved { from: address("Agent/old"), to: address("Agent/new") }];
+    let mut world = World::of(&first);
+    world.apply(&world.clone().plan(&second));
+    first.moved = vec![Moved { from: address("Agent/new"), to: address("Agent/old") }];
+    let plan = world.plan_with(&first, &rollback());
+    assert_eq!(ids(&plan), ["owner#policy", "Agent/old#rename"]);
+    world.apply(&plan);
+    let plan = world.plan(&second);
+    assert_eq!((ids(&plan), told(&plan, "plan.rolled_back")), (vec![], vec!["Agent/new".into()]));
+    second.put("Agent/new", &spec("j"));
+    assert_eq!(ids(&world.plan(&second)), ["owner#policy", "Agent/new#rename", "Agent/new#update"]);
 }

@@ -320,6 +320,7 @@ fn the_resource_itself() {
     // Live without a record is not ours: it is met by its name, not at an address.
     let cell = |revert| move |file: &str, applied: &str, live: &str| existence(revert, [file, applied, live]);
     table("never applied", "-", "- - | =\n + - | c", cell(false));
+    // Of what goes though it moved live, that is said.
     table("applied", "- + ~", "- + | o x x\n + + | g = h\n ~ + | ! u !", cell(false));
     table("applied, revert", "- + ~", "- + | o x x\n + + | n = u\n ~ + | n u !", cell(true));
 }

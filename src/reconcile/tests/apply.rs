@@ -230,7 +230,9 @@ async fn what_others_wrote_beside_is_told_though_nothing_is_to_do() {
 async fn a_unique_name_of_another_owner_is_told_when_planning() {
     let liar = Liar::new();
     let named = |address: &str, name: &str| desired(vec![wanted(Kind::Environment, address, json!({"name": name}))]);
-    let theirs = Desired { owner: "acme/other".parse().unwrap(), ..named("prod", "prod") };
+    let spec = json!({"name": "prod", "description": "theirs"});
+    let theirs = desired(vec![wanted(Kind::Environment, "prod", spec)]);
+    let theirs = Desired { owner: "acme/other".parse().unwrap(), ..theirs };
     let receipt = carried_out(&liar, &planned(&liar, &theirs).await, &theirs).await.unwrap();
     assert_eq!(receipt.outcome, Outcome::Done, "{:?}", receipt.lines);
     let codes = |plan: &Plan| plan.findings.iter().map(|f| f.code.clone()).collect::<Vec<_>>();

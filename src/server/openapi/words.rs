@@ -72,20 +72,29 @@ fn other(name: &str) -> &'static str {
         "files.delete" => "Deletes a file.",
         "authoring.owner" => "An owner's record, and one digest over all that it has.",
         "authoring.summaries" => "Resources of an owner, or those that nobody owns, without bodies.",
+        "authoring.find" => {
+            "Resources that other owners have at these addresses, that are offered there, or with these ids."
+        }
         "authoring.bodies" => "Bodies of resources, what their ids mean, and what was last applied.",
         "authoring.resolve" => "The live ids and versions of symbolic references.",
         "authoring.referrers" => "Who refers to these resources.",
         "authoring.claim" => "Takes a resource that nobody owns, as the acting owner.",
         "authoring.release" => "Gives up a resource of the acting owner.",
-        "authoring.hand_over" => "Gives a resource of the acting owner to another owner.",
-        "authoring.transfer" => "Moves a resource from one named owner to another.",
+        "authoring.hand_over" => {
+            "Offers a resource of the acting owner to another owner, which takes it with a transfer."
+        }
+        "authoring.transfer" => {
+            "Takes a resource that is offered; gives one's own another address; as an admin, takes any."
+        }
         "authoring.protect" => "Protects a resource from being retired, or ends that.",
         "authoring.record" => "Records what was last applied to a resource.",
         "authoring.policy" => "Sets the policy of an owner.",
         "applies.begin" => "Begins an apply.",
         "applies.end" => "Ends an apply.",
+        "applies.state" => "Reads what an owner had applied once an apply had ended.",
         "applies.list" => "Lists applies, newest first.",
         "applies.get" => "One apply with its receipt.",
+        "applies.state" => "What the owner of an apply had applied, by address, once that apply had ended.",
         "blobs.missing" => "Which of these digests the workspace does not hold.",
         "blobs.put" => "Stores bytes under their digest, which is checked.",
         "blobs.get" => "The bytes of a digest.",

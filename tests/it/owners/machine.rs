@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use checkfu::apply::ApplyOptions;
 use checkfu::bundle::Project;
 use checkfu::desired::Desired;
+use checkfu::model::config::AllowRule;
 use checkfu::model::{Address, Digest, Kind, Owner};
 use checkfu::plan::{self, Action, Options, Plan, Step, Verb};
 use checkfu::reconcile::load::{LoadOptions, load};
@@ -376,7 +377,9 @@ mod applying {
 
         pub(super) async fn apply(&mut self, o: usize, reverts: Reverts, crash: bool) {
             let (desired, project) = self.load(o);
-            let options = Options { revert_all: reverts == Reverts::All, ..options() };
+            let mut options = Options { revert_all: reverts == Reverts::All, ..options() };
+            // That a resource is another one than its equal elsewhere is nothing to say of all.
+            options.allowances.retain(|a| a.rule != AllowRule::SameName);
             let plan = self.plan(&desired, &options).await;
             self.note(if crash { "apply with a crash" } else { "apply" }, format!("{o} {reverts:?}: {}", told(&plan)));
             self.drift_is_named(o, &desired, &plan);
@@ -428,7 +431,9 @@ mod applying {
                         let known = self.known.get_mut(id).unwrap();
                         let had = known.owner.unwrap();
                         assert_eq!(*from, owner(had));
-                        if had == o {
+                        if had == o && known.offered.is_some() {
+                            assert_eq!(known.address.as_ref(), Some(address), "it is taken back");
+                        } else if had == o {
                             assert_eq!(action.verb, Verb::Rename);
                             assert_eq!(self.files[o].moved.get(address), known.address.as_ref());
                         } else {
@@ -535,7 +540,9 @@ mod applying {
         fn drift_is_named(&self, o: usize, desired: &Desired, plan: &Plan) {
             // What comes to its address with this plan is compared there, and looked at when it is.
             let comes = |a: &&Action| matches!(a.verb, Verb::Rename | Verb::Adopt | Verb::TakeOver);
-            let coming: BTreeSet<_> = plan.actions.iter().filter(comes).filter_map(|a| a.address.clone()).collect();
+            let mut coming: BTreeSet<_> = plan.actions.iter().filter(comes).filter_map(|a| a.address.clone()).collect();
+            coming.extend(self.files[o].moved.keys().chain(self.files[o].adopt.keys()).cloned());
+            coming.extend(self.known.values().filter(|k| k.offered.is_some()).filter_map(|k| k.address.clone()));
             let mut want = BTreeSet::new();
             for known in self.known.values().filter(|k| k.owner == Some(o) && k.offered.is_none()) {
                 let Some(address) = &known.address else { continue };
@@ -555,7 +562,9 @@ mod applying {
             let put_back: BTreeSet<_> = plan.actions.iter().filter_map(|a| a.address.clone()).collect();
             let held: BTreeSet<_> = plan.held.iter().map(|h| (h.address.clone(), h.field.clone())).collect();
             // A field that is put back is no more held; a conflict always is.
-            let missing: Vec<_> = want.iter().filter(|w| !held.contains(w) && !put_back.contains(&w.0)).collect();
+            let told =
+                |w: &&(Address, Option<String>)| held.contains(*w) || put_back.contains(&w.0) || coming.contains(&w.0);
+            let missing: Vec<_> = want.iter().filter(|w| !told(w)).collect();
             let extra: Vec<_> = held.iter().filter(|h| !want.contains(h) && !coming.contains(&h.0)).collect();
             assert!(missing.is_empty() && extra.is_empty(), "drift: missing {missing:?}, extra {extra:?}");
         }

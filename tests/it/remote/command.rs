@@ -168,6 +168,10 @@ fn a_take_over_needs_an_admin_and_what_is_handed_over_does_not() {
     a.remove("agents/b.md");
     a.write("agents/c.md", &agent("", "Else.\n"));
     run(&a, &of_a, &["apply", "--yes"]).code(0);
+    for (s, token) in [(&a, &of_a), (&b, &of_b)] {
+        let none = run(s, token, &["get", "Agent/b"]).code(1);
+        assert!(none.err.contains("handed over") && none.err.contains(&second), "{none:?}");
+    }
     b.write("agents/b.md", &agent("", "Ask.\n"));
     run(&b, &of_b, &["apply", "--yes"]).code(0);
     assert_eq!(id(&b, &of_b, "Agent/b"), second);

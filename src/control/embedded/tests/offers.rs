@@ -87,6 +87,8 @@ fn what_is_handed_over_counts_as_its_owners_no_more_and_is_taken_without_a_flag(
     let found = find(&ws, B, &["helpdesk"], &[]).remove(0);
     assert_eq!((&found.id, found.owner, found.offered), (&id, Some(owner(A)), Some(owner(B))));
     assert_eq!(found.offered_at, Some(address(Kind::Agent, "helpdesk")));
+    assert_eq!(find(&ws, A, &["support", "helpdesk"], &[])[0].id, id);
+    assert!(find(&ws, A, &["helpdesk"], &[]).is_empty());
     assert_eq!(found.live_digest, found.applied_digest);
 
     // Until it is taken nobody writes it, its giver neither.
@@ -264,8 +266,11 @@ fn who_may_offer_what_and_where() {
     assert_eq!(ws.refused(&anyone(), offer(&id, 1, 1, B, "support")).code, "authoring.owner_required");
     assert_eq!(ws.refused(&by(A), offer(&id, 1, 1, A, "other")).code, "validation.invalid");
     assert!(ws.refused(&by(A), offer(&id, 1, 2, B, "support")).is_stale());
+    // Who has something there already may take it elsewhere.
     ws.agent(Some(B), "taken");
-    assert_eq!(ws.refused(&by(A), offer(&id, 1, 1, B, "taken")).details["reason"], "address_taken");
+    let seq = ws.written(&by(A), offer(&id, 1, 1, B, "taken")).seq;
+    ws.written(&by(A), Request::Release(Authoring { at: at(&id, 1), seq }));
+    let id = ws.agent(Some(A), "support").id;
     ws.track(A);
     ws.written(&anyone(), retire(Kind::Agent, at(&id, 1)));
     assert_eq!(ws.refused(&by(A), offer(&id, 1, 1, B, "support")).code, "resource.archived");
