@@ -321,6 +321,10 @@ impl Stage<'_, '_> {
             let Some((summary, owner)) = last.and_then(|r| Some((&r.summary, r.summary.owner.clone()?))) else {
                 continue;
             };
+            // What this plan takes back, at another address, is lost no more.
+            if live.resources.values().any(|r| r.summary.id == summary.id) {
+                continue;
+            }
             let at = summary.address.clone().unwrap_or_else(|| address.clone());
             let who = summary.since.as_ref().map(|m| format!(", {} took it at {}", m.actor, m.at)).unwrap_or_default();
             let id = summary.id.clone();

@@ -94,7 +94,6 @@ fn other(name: &str) -> &'static str {
         "applies.state" => "Reads what an owner had applied once an apply had ended.",
         "applies.list" => "Lists applies, newest first.",
         "applies.get" => "One apply with its receipt.",
-        "applies.state" => "What the owner of an apply had applied, by address, once that apply had ended.",
         "blobs.missing" => "Which of these digests the workspace does not hold.",
         "blobs.put" => "Stores bytes under their digest, which is checked.",
         "blobs.get" => "The bytes of a digest.",
