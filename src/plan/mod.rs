@@ -237,9 +237,9 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     finish(&Whole { desired, options, desired_digest, covers_all }, actions, out)
 }
 
-/// The declared addresses that the scope names.
-pub fn in_scope(desired: &Desired, live: &Live, options: &Options) -> BTreeSet<Address> {
-    let scope = scope::select(&desired.resources, live, options, &mut Gathered::default());
+/// The declared addresses that the scope names, without what these need.
+pub fn named(desired: &Desired, live: &Live, options: &Options) -> BTreeSet<Address> {
+    let scope = scope::named(&desired.resources, live, options, &mut Gathered::default());
     desired.resources.keys().filter(|a| scope.holds(a)).cloned().collect()
 }
 

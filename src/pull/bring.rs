@@ -146,6 +146,8 @@ impl Manifest {
     fn holder<'v>(&self, target: &'v mut Value, moved: &Move) -> Option<&'v mut Object> {
         let Some((map, _)) = moved.field.split_once('.') else { return self.spec(target) };
         let above = match (map, self.written) {
+            // A mount that is written in an agent has none.
+            ("labels", _) if self.inline.is_some() => return None,
             ("labels", Written::AgentMarkdown) => target.as_object_mut()?,
             ("labels", _) => target.get_mut("metadata")?.as_object_mut()?,
             _ => self.spec(target)?,

@@ -14,7 +14,7 @@ mod source;
 mod tests;
 
 pub use crate::apply::{ApplyError, ApplyOptions, Event};
-pub use crate::desired::Desired;
+pub use crate::desired::{Desired, Wanted};
 pub use recorded::recorded;
 pub use snapshot::{Depth, Snapshot, snapshot};
 pub use source::source_relation;

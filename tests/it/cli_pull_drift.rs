@@ -181,7 +181,7 @@ fn a_text_that_both_sides_changed_is_joined_or_marked() {
     let marked = "<<<<<<< file\nYou answer questions about refunds.\n||||||| applied\nYou answer questions about bills.\n\
                   =======\nYou answer questions about bills quickly.\n>>>>>>> live\n";
     assert!(s.read("agents/billing.md").ends_with(marked), "{}", s.read("agents/billing.md"));
-    assert!(s.run(&["validate"]).code(1).err.contains("manifest.conflict_marker"));
+    assert!(s.run(&["validate"]).code(1).out.contains("manifest.conflict_marker"));
     // A person decides; what was joined is accepted in review.
     s.edit("agents/billing.md", marked, "You answer questions about refunds quickly.\n");
     assert!(s.read("checkfu.yaml").contains("accept:\n  - address: Agent/billing\n"));
@@ -252,6 +252,30 @@ fn a_mark_in_a_memory_or_a_text_is_refused() {
             .collect();
         assert_eq!(at, ["memory/a.md:2", "shared/text.md:2"]);
     }
+}
+
+#[test]
+fn what_no_file_can_say_is_told_and_nothing_is_written() {
+    let store = "apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {name: answers}\nspec: {}\n";
+    let s = Sandbox::with(&[
+        ("checkfu.yaml", &config("acme/support")),
+        ("store.yaml", store),
+        ("agents/a.md", &agent("memory: [{store: answers, at: /mnt/memory/a}] # m\n", "Be kind.\n")),
+    ]);
+    s.run(&["apply", "--yes"]).code(0);
+    let jane = Jane::at(&s);
+    let mount = id(&s, "MemoryMount/a.answers");
+    jane.updates(Kind::MemoryMount, &mount, &json!({"instructions": "Look first."}));
+    jane.updates(Kind::Agent, &id(&s, "Agent/a"), &json!({"description": "x"}));
+    s.run(&["pull", "--drift", "MemoryMount/a.answers"]).code(0);
+    let text = s.read("agents/a.md");
+    assert!(text.contains("memory: [{store: answers, at: /mnt/memory/a, instructions: Look first.}] # m\n"), "{text}");
+    assert!(!text.contains("description"));
+    // Labels of a mount have no place in the short form.
+    jane.updates(Kind::MemoryMount, &mount, &json!({"metadata": {"team": "x"}}));
+    let pulled = s.run(&["pull", "--drift"]).code(1);
+    assert!(pulled.err.contains("pull.not_patched") && pulled.err.contains("labels.team"), "{}", pulled.err);
+    assert_eq!(s.read("agents/a.md"), text);
 }
 
 #[test]

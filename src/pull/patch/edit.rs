@@ -324,7 +324,7 @@ impl Pass<'_> {
         }
         let lines: Vec<String> = entries.iter().flat_map(|(k, v)| self.writer.entry(k, v, true)).collect();
         let column = place.below.first().map_or_else(|| column(self.text, place.value), |p| p.column);
-        self.add_lines(place.end, indented(lines, column))
+        self.add_lines(place.end, &indented(lines, column))
     }
 
     /// Items before the one at `index`.
@@ -343,7 +343,7 @@ impl Pass<'_> {
         let lines: Vec<String> = items.iter().flat_map(|v| self.writer.item(v, !as_blocks)).collect();
         let lines = indented(lines, first.column);
         match before {
-            Some(before) => self.add_lines(before.end, lines),
+            Some(before) => self.add_lines(before.end, &lines),
             None => {
                 let br = self.writer.line_break;
                 let body = lines.join(br);
@@ -354,7 +354,7 @@ impl Pass<'_> {
     }
 
     /// Lines below the line in which something ends.
-    fn add_lines(&self, end: usize, lines: Vec<String>) -> Vec<Edit> {
+    fn add_lines(&self, end: usize, lines: &[String]) -> Vec<Edit> {
         let br = self.writer.line_break;
         let at = line_end(self.text, end);
         vec![Edit::new(at..at, lines.iter().flat_map(|l| [br, l.as_str()]).collect::<String>())]

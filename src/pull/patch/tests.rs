@@ -67,7 +67,7 @@ fn lists_in_brackets_stay_in_brackets() {
         take: Take::Live,
         reason: "a: b".into(),
     };
-    let with = add(&text, &[line.clone()]).unwrap();
+    let with = add(&text, std::slice::from_ref(&line)).unwrap();
     let written =
         format!("accept:\n  - address: Agent/a\n    live: {}\n    take: live\n    reason: \"a: b\"\n", Digest::of(b""));
     assert_eq!(with, text.replace("accept: ~\n", &written));

@@ -35,7 +35,8 @@ fn wanted(address: &Address, spec: &Value, file: &str) -> Wanted {
 /// The one part of instructions that are written in the manifest itself.
 fn one_part(spec: &Value, file: &str, text: &str) -> Vec<TextPart> {
     let Some(said) = spec.get("instructions").and_then(Value::as_str) else { return Vec::new() };
-    let start = text.rfind(said).filter(|_| file.ends_with(".md")).unwrap_or(4);
+    let start =
+        text.rfind(said).filter(|_| std::path::Path::new(file).extension().is_some_and(|e| e == "md")).unwrap_or(4);
     let at = LineIndex::new(file, text).locate(start..start + 1);
     vec![TextPart { line: 0, lines: said.split('\n').count(), at, verbatim: true }]
 }

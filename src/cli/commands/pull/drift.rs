@@ -17,7 +17,6 @@ use crate::cli::view::json::PulledDoc;
 use crate::cli::view::patch::Changed;
 use crate::cli::view::{Format, lists, patch as shown};
 use crate::cli::writer::{Over, Planned, Work};
-use crate::desired::Wanted;
 use crate::diag::codes::manifest::CONFLICT_MARKER;
 use crate::diag::codes::plan::SCOPE_EMPTY;
 use crate::diag::codes::pull as code;
@@ -30,7 +29,7 @@ use crate::plan::{self, Held, Plan};
 use crate::pull::patch::lists as config_lists;
 use crate::pull::{Move, Texts, bring};
 use crate::reconcile::load::{LoadOptions, load};
-use crate::reconcile::{Depth, Desired, snapshot};
+use crate::reconcile::{Depth, Desired, Wanted, snapshot};
 
 mod bundles;
 
@@ -46,7 +45,7 @@ pub(super) fn run(run: &Run, args: &Pull) -> Ran {
         let read = snapshot(Some(&control), desired, &context, Depth::Resources).await.map_err(|e| failed(&e))?;
         let plan = plan::plan(desired, &read.live, &options);
         no_such(&plan)?;
-        let scope = plan::in_scope(desired, &read.live, &options);
+        let scope = plan::named(desired, &read.live, &options);
         let drift = Drift { session: &session, control: &control, context: &context, desired, live: &read.live };
         drift.bring(&plan, &scope).await
     })?;
@@ -101,7 +100,7 @@ impl Drift<'_> {
         let mut found = Diagnostics::default();
         let mut held: BTreeMap<&Address, Vec<&Held>> = BTreeMap::new();
         plan.held.iter().for_each(|h| held.entry(&h.address).or_default().push(h));
-        for (address, fields) in held {
+        for (address, fields) in held.into_iter().filter(|(a, _)| scope.contains(*a)) {
             if fields.iter().any(|h| h.accepted.is_some() && h.field.as_deref() == Some("content")) {
                 out.taken.insert(address.clone());
             }

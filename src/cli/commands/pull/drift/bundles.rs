@@ -9,7 +9,6 @@ use crate::cli::commands::pull::drift::{Brought, Drift};
 use crate::cli::failure::Failure;
 use crate::cli::writer::{Over, Planned};
 use crate::control::Blobs as _;
-use crate::desired::Wanted;
 use crate::diag::codes::bundle::SECRET_NAME;
 use crate::diag::codes::pull as code;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -21,7 +20,7 @@ use crate::model::{Digest, Kind};
 use crate::pull::patch::merge::{merge, relined};
 use crate::pull::{FileMove, Item, bad_link, moved_files, refused};
 use crate::reconcile::load::store_prefixes;
-use crate::reconcile::read;
+use crate::reconcile::{Wanted, read};
 
 /// The files of one resource after the other.
 pub(super) struct Bundles<'a, 'd> {
