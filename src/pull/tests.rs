@@ -28,7 +28,11 @@ pub(super) fn write(address: &Address, spec: &Value) -> Option<(String, String)>
 
 /// What a manifest means, as far as it can be told without files.
 pub(super) fn read(path: &str, text: &str, canonical: &Value) -> Value {
-    let form = if path.ends_with(".md") { Written::AgentMarkdown } else { Written::Yaml };
+    let form = if std::path::Path::new(path).extension().is_some_and(|e| e == "md") {
+        Written::AgentMarkdown
+    } else {
+        Written::Yaml
+    };
     let parsed = manifest::parse(form, &LineIndex::new(path, text));
     let errors: Vec<_> = parsed.found.0.iter().filter(|d| d.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{path}:\n{text}\n{errors:#?}");
@@ -207,7 +211,7 @@ fn a_unit_is_an_agent_with_its_mounts_or_a_folder_with_its_document() {
     ]
     .map(|(a, r)| (a.parse().unwrap(), r))
     .into();
-    let (units, found) = units(&resources, &skills(), &Default::default());
+    let (units, found) = units(&resources, &skills(), &std::collections::BTreeSet::default());
     assert!(found.0.is_empty());
     let paths = |u: &crate::pull::Unit| u.files.iter().map(|f| f.path.clone()).collect::<Vec<_>>();
     assert_eq!(units[0].of.iter().map(ToString::to_string).collect::<Vec<_>>(), ["Agent/a", "MemoryMount/a.s"]);

@@ -35,7 +35,7 @@ impl Raw {
         let entries: Vec<Entry> = files.iter().map(|(path, text)| self.entry(path, text)).collect();
         let set = FileSet::new(entries);
         let content = (!files.is_empty()).then_some(ContentOf { entries: set.entries, digest: set.digest });
-        let body = body.as_object().unwrap().clone();
+        let Value::Object(body) = body else { panic!("no object") };
         let create = Create { kind, body, content, claim: None, absent_since: None, replaces: None };
         let Response::Written(written) = self.send(Request::Create(create)) else { panic!("no write") };
         written

@@ -70,7 +70,7 @@ pub(super) fn owned_elsewhere(r: &Resource) -> ControlError {
         format!("{} is owned by {owner}{}", r.id, address.as_ref().map(|a| format!(" as {a}")).unwrap_or_default());
     let mut details = json!({"owner": owner, "address": address});
     if let Some(to) = &r.offered {
-        message.push_str(&format!(", which offered it to {to}"));
+        message = format!("{message}, which offered it to {to}");
         details["offered"] = json!(to);
     }
     ControlError::new(ErrorKind::Conflict, codes::OWNED_ELSEWHERE.code, message).details(details)

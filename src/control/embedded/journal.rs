@@ -250,9 +250,7 @@ pub(super) fn note_held(tx: &Tx<'_>, before: Option<&Holding>, after: Option<&Ho
 
 /// Where a resource went, or was offered to. A transfer says so even where it went back to whom it was offered by.
 fn moved_to(request: &Request, before: &Stand, after: &Stand) -> Option<(Owner, Address)> {
-    if before.owner.is_none() {
-        return None;
-    }
+    before.owner.as_ref()?;
     if after.offered.is_some() && after.offered != before.offered {
         return after.offered.clone();
     }

@@ -339,7 +339,9 @@ fn sources() {
     let mut desired = skills(1);
     desired.source = source("github.com/acme/support", "c2");
     let mut world = World::new();
-    let at = |s: Source| Some(OwnerRecord { policy: None, source: Some(s), undone: Default::default(), seq: 1 });
+    let at = |s: Source| {
+        Some(OwnerRecord { policy: None, source: Some(s), undone: std::collections::BTreeMap::default(), seq: 1 })
+    };
     world.live.record = at(source("github.com/acme/support", "c1"));
     let with = |relation: SourceRelation, rules: &[&str]| Options { source_relation: relation, ..allow(rules) };
     assert!(world.plan_with(&desired, &with(SourceRelation::Newer, &[])).findings.is_empty());

@@ -136,7 +136,7 @@ fn memory(mode: &str, revert: bool, [file, applied, live]: [&str; 3]) -> String 
         for action in &plan.actions {
             match &action.step {
                 Step::WriteContents { puts, deletes, .. } => {
-                    out.push_str(if puts.is_empty() { "d" } else { "p" }.repeat(puts.len() + deletes.len()).as_str())
+                    out.push_str(if puts.is_empty() { "d" } else { "p" }.repeat(puts.len() + deletes.len()).as_str());
                 }
                 Step::Record { .. } => out.push('s'),
                 _ => out.push('?'),

@@ -83,7 +83,9 @@ impl Files {
         let mut list = |key: &str, lines: Vec<String>| {
             if !lines.is_empty() {
                 writeln!(text, "{key}:").unwrap();
-                lines.iter().for_each(|line| writeln!(text, "  - {{{line}}}").unwrap());
+                for line in lines {
+                    writeln!(text, "  - {{{line}}}").unwrap();
+                }
             }
         };
         list("moved", self.moved.iter().map(|(to, from)| format!("from: {from}, to: {to}")).collect());

@@ -1,6 +1,8 @@
 //! A random machine over one workspace: two owners with files, and a person with break-glass. Beside it a small
 //! model of what must be live, kept by rules that are written here anew.
 
+mod applying;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use checkfu::apply::ApplyOptions;
@@ -111,7 +113,7 @@ impl Machine {
         }
     }
 
-    fn note(&mut self, what: &'static str, text: String) {
+    fn note(&mut self, what: &'static str, text: &str) {
         *self.did.entry(what).or_default() += 1;
         self.log.push(format!("{what} {text}"));
     }
@@ -126,7 +128,7 @@ impl Machine {
         let n = self.dice.roll(3);
         let value = format!("{}-{n}", field.replace('.', "-"));
         if field == "content" {
-            for address in self.names(Kind::Skill) {
+            for address in Self::names(Kind::Skill) {
                 let (set, _) = world::bundle(&address, &value);
                 self.skills.insert(set.digest, value.clone());
             }
@@ -135,7 +137,7 @@ impl Machine {
     }
 
     /// Names that resources may have.
-    fn names(&self, kind: Kind) -> [String; 4] {
+    fn names(kind: Kind) -> [String; 4] {
         ["a", "b", "c", "d"].map(|n| format!("{}-{n}", kind.to_string().to_lowercase()))
     }
 
@@ -151,7 +153,7 @@ impl Machine {
     }
 
     fn free_address(&mut self, o: usize, kind: Kind) -> Option<Address> {
-        let free: Vec<Address> = self.names(kind).iter().map(|n| address(kind, n)).collect();
+        let free: Vec<Address> = Self::names(kind).iter().map(|n| address(kind, n)).collect();
         let taken = &self.files[o].resources;
         self.dice.pick(free.into_iter().filter(|a| !taken.contains_key(a)))
     }
@@ -162,7 +164,7 @@ impl Machine {
         let fields = self.random_fields(kind);
         let shown = if kind == Kind::Environment { self.next("env-") } else { String::new() };
         let uses = if kind == Kind::Agent { self.dice.pick(self.files[o].skills()) } else { None };
-        self.note("create", format!("{o} {address} {fields:?} uses {uses:?}"));
+        self.note("create", &format!("{o} {address} {fields:?} uses {uses:?}"));
         self.files[o].declare(&address, Declared { fields, shown, uses });
     }
 
@@ -172,7 +174,7 @@ impl Machine {
         let field = self.dice.pick(fields_of(address.kind).iter().copied()).unwrap();
         let value = self.value(field);
         let clear = field != "content" && field != "name" && self.dice.roll(4) == 0;
-        self.note("edit", format!("{o} {address} {field} {value} clear {clear}"));
+        self.note("edit", &format!("{o} {address} {field} {value} clear {clear}"));
         let fields = &mut self.files[o].resources.get_mut(&address).unwrap().fields;
         if clear {
             fields.remove(field);
@@ -187,7 +189,7 @@ impl Machine {
         if address.kind == Kind::Agent {
             self.files[o].removed.insert(address.clone(), String::new());
         }
-        self.note("delete", format!("{o} {address}"));
+        self.note("delete", &format!("{o} {address}"));
     }
 
     fn rename(&mut self, o: usize) {
@@ -205,7 +207,7 @@ impl Machine {
             return;
         }
         let declared = self.files[o].drop_(&from).unwrap();
-        self.note("rename", format!("{o} {from} {to}"));
+        self.note("rename", &format!("{o} {from} {to}"));
         self.files[o].declare(&to, declared);
         self.files[o].moved.insert(to, from);
     }
@@ -226,7 +228,7 @@ impl Machine {
             declared.uses = None;
             self.files[other].declare(&address, declared);
         }
-        self.note("hand over", format!("{o} {address} at once {at_once}"));
+        self.note("hand over", &format!("{o} {address} at once {at_once}"));
     }
 
     fn release(&mut self, o: usize) {
@@ -236,7 +238,7 @@ impl Machine {
         }
         self.files[o].drop_(&address);
         self.files[o].removed.insert(address.clone(), ", keep: true".to_owned());
-        self.note("release", format!("{o} {address}"));
+        self.note("release", &format!("{o} {address}"));
     }
 
     fn adopt(&mut self, o: usize) {
@@ -273,7 +275,7 @@ impl Machine {
         if self.files[o].shows(&shown) {
             return;
         }
-        self.note(what, format!("{o} {address} {id}"));
+        self.note(what, &format!("{o} {address} {id}"));
         self.files[o].declare(&address, Declared { fields, shown, uses: None });
         self.files[o].adopt.insert(address, (id.to_owned(), more));
     }
@@ -284,7 +286,7 @@ impl Machine {
         let (kind, name) = (self.known[&id].kind, self.known[&id].name.clone());
         let field = self.dice.pick(fields_of(kind).iter().copied()).unwrap();
         let value = self.value(field);
-        self.note("outside edit", format!("{id} {field} {value}"));
+        self.note("outside edit", &format!("{id} {field} {value}"));
         world::set(&self.world, kind, &id, &name, field, &value).await;
         self.known.get_mut(&id).unwrap().live.insert(field, value);
     }
@@ -298,7 +300,7 @@ impl Machine {
         let kind = self.known[&id].kind;
         // A skill in use cannot go.
         if world::retire(&self.world, kind, &id).await {
-            self.note("outside retire", id.clone());
+            self.note("outside retire", &id);
             self.known.get_mut(&id).unwrap().gone = true;
         }
     }
@@ -312,7 +314,7 @@ impl Machine {
         if kind == Kind::Agent {
             live.insert("name", shown.clone());
         }
-        self.note("outside make", format!("{id} {live:?}"));
+        self.note("outside make", &format!("{id} {live:?}"));
         let known = Known {
             kind,
             name: shown,
@@ -352,247 +354,4 @@ fn address(kind: Kind, name: &str) -> Address {
 
 fn owner(o: usize) -> Owner {
     OWNERS[o].parse().unwrap()
-}
-
-mod applying {
-    //! Applying, and what must hold before and after.
-
-    use super::*;
-
-    impl Machine {
-        fn load(&self, o: usize) -> (Desired, Project) {
-            let dir = self.dir.path().join(format!("p{o}"));
-            self.files[o].write(&dir);
-            let loaded = load(&dir, &LoadOptions { profile: None, today: jiff::civil::date(2026, 11, 30) }).unwrap();
-            let desired = loaded.desired.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
-            (desired, loaded.project)
-        }
-
-        async fn plan(&self, desired: &Desired, options: &Options) -> Plan {
-            let context = world::context(&desired.owner);
-            let plan = reconcile::plan(desired, Some(&self.world), &context, options, None).await.unwrap();
-            assert_eq!(plan::check(&plan), Vec::<String>::new());
-            plan
-        }
-
-        pub(super) async fn apply(&mut self, o: usize, reverts: Reverts, crash: bool) {
-            let (desired, project) = self.load(o);
-            let mut options = Options { revert_all: reverts == Reverts::All, ..options() };
-            // That a resource is another one than its equal elsewhere is nothing to say of all.
-            options.allowances.retain(|a| a.rule != AllowRule::SameName);
-            let plan = self.plan(&desired, &options).await;
-            self.note(if crash { "apply with a crash" } else { "apply" }, format!("{o} {reverts:?}: {}", told(&plan)));
-            self.drift_is_named(o, &desired, &plan);
-            if !plan.applyable {
-                *self.did.entry("refused").or_default() += 1;
-                return;
-            }
-            let how = ApplyOptions { admin: true, ..ApplyOptions::new("machine") };
-            let mut plans = vec![plan];
-            if crash {
-                let nth = 1 + self.dice.roll(4);
-                let death = self.dice.pick([Death::BeforeSend, Death::BeforeAnswer]).unwrap();
-                self.world.dies_at(nth, death);
-                let ran = reconcile::apply(&plans[0], &self.world, &project, (&desired, &options), &how, &|_| ()).await;
-                drop(ran);
-                self.world.revives();
-                plans.push(self.plan(&desired, &options).await);
-            }
-            let last = plans.last().unwrap();
-            if !last.actions.is_empty() {
-                let receipt =
-                    reconcile::apply(last, &self.world, &project, (&desired, &options), &how, &|_| ()).await.unwrap();
-                let not_done: Vec<_> = receipt.lines.iter().filter(|l| l.outcome != "done").collect();
-                assert!(not_done.is_empty(), "{not_done:#?}");
-                assert_eq!(receipt.not_settled, Vec::<String>::new());
-            }
-            self.carried_out(o, &desired, &plans[0], reverts).await;
-            self.as_known().await;
-            let again = self.plan(&desired, &Options { revert_all: false, ..options }).await;
-            assert!(again.actions.is_empty(), "after an apply there is nothing to do: {}", told(&again));
-            self.drift_is_named(o, &desired, &again);
-        }
-
-        /// What a plan does, by the rules of the model.
-        async fn carried_out(&mut self, o: usize, desired: &Desired, plan: &Plan, reverts: Reverts) {
-            let now = world::owned(&self.world, Some(&owner(o))).await;
-            let blocked: BTreeSet<&Address> = plan.notes.blocked.iter().collect();
-            for action in &plan.actions {
-                let Some(address) = &action.address else { continue };
-                match &action.step {
-                    Step::Claim { id, .. } => {
-                        let known = self.known.get_mut(id).unwrap();
-                        assert_eq!((known.owner, known.offered), (None, None), "only what nobody owns is adopted");
-                        (known.owner, known.address) = (Some(o), Some(address.clone()));
-                        known.applied = known.live.clone();
-                    }
-                    Step::Transfer { id, from } => {
-                        let line = self.files[o].adopt.get(address).cloned();
-                        let known = self.known.get_mut(id).unwrap();
-                        let had = known.owner.unwrap();
-                        assert_eq!(*from, owner(had));
-                        if had == o && known.offered.is_some() {
-                            assert_eq!(known.address.as_ref(), Some(address), "it is taken back");
-                        } else if had == o {
-                            assert_eq!(action.verb, Verb::Rename);
-                            assert_eq!(self.files[o].moved.get(address), known.address.as_ref());
-                        } else {
-                            assert_eq!(action.verb, Verb::TakeOver);
-                            let asked = line.is_some_and(|(of, from)| of == *id && !from.is_empty());
-                            assert!(asked || known.offered == Some(o), "taken without being asked: {}", action.id);
-                        }
-                        (known.owner, known.address, known.offered) = (Some(o), Some(address.clone()), None);
-                    }
-                    Step::Release { id } => {
-                        assert!(self.files[o].removed[address].contains("keep"));
-                        let known = self.known.get_mut(id).unwrap();
-                        assert_eq!(known.owner, Some(o));
-                        (known.owner, known.address) = (None, None);
-                        known.applied.clear();
-                    }
-                    Step::HandOver { id, .. } => {
-                        assert!(self.files[o].removed[address].contains("to:"));
-                        let known = self.known.get_mut(id).unwrap();
-                        assert_eq!(known.owner, Some(o));
-                        known.offered = Some(1 - o);
-                    }
-                    Step::Retire { id } => {
-                        let known = self.known.get_mut(id).unwrap();
-                        assert_eq!(known.owner, Some(o), "only what is owned is retired");
-                        assert!(!desired.resources.contains_key(address) || action.id.contains("#retire-"));
-                        (known.gone, known.owner, known.address) = (true, None, None);
-                    }
-                    Step::Create { .. } => {
-                        let made = now.values().find(|s| s.address.as_ref() == Some(address) && !s.superseded);
-                        let made = made.unwrap_or_else(|| panic!("{address} was not made"));
-                        // What another archived, and this made anew, is this owner's no more.
-                        for old in self.known.values_mut() {
-                            if old.owner == Some(o) && old.address.as_ref() == Some(address) && old.offered.is_none() {
-                                assert!(old.gone, "a live resource has a second one beside it");
-                                (old.owner, old.address) = (None, None);
-                            }
-                        }
-                        let fields = self.files[o].resources[address].fields.clone();
-                        let declared = &self.files[o].resources[address];
-                        let name = match address.kind {
-                            Kind::Environment => declared.shown.clone(),
-                            _ => address.name.clone(),
-                        };
-                        let known = Known {
-                            kind: address.kind,
-                            name,
-                            owner: Some(o),
-                            address: Some(address.clone()),
-                            offered: None,
-                            live: fields.clone(),
-                            applied: fields,
-                            gone: false,
-                        };
-                        let twice = self.known.insert(made.id.clone(), known);
-                        assert!(twice.is_none(), "an id is used twice");
-                    }
-                    _ => {}
-                }
-            }
-            for known in self.known.values_mut() {
-                let (Some(address), true, false) = (&known.address, known.owner == Some(o), known.gone) else {
-                    continue;
-                };
-                let Some(declared) = self.files[o].resources.get(address) else { continue };
-                if known.offered.is_some() || blocked.contains(address) {
-                    continue;
-                }
-                for field in fields_of(known.kind) {
-                    three(known, field, declared.fields.get(field), reverts);
-                }
-            }
-        }
-
-        /// The workspace is as the model says, resource by resource, whoever owns it.
-        async fn as_known(&self) {
-            let seen = world::everything(&self.world, &self.skills).await;
-            for (id, known) in &self.known {
-                let Some(seen) = seen.get(id) else {
-                    assert!(known.gone, "{id} is lost");
-                    continue;
-                };
-                assert_eq!((seen.gone, seen.kind), (known.gone, known.kind), "{id}");
-                assert!(known.gone || seen.fields == known.live, "{id}: {:?} is not {:?}", seen.fields, known.live);
-            }
-            assert!(seen.keys().all(|id| self.known.contains_key(id)), "something was made that nobody asked for");
-            let mut owners = BTreeMap::new();
-            for o in 0..2 {
-                for (id, summary) in world::owned(&self.world, Some(&owner(o))).await {
-                    assert!(owners.insert(id, (o, summary.address)).is_none(), "two owners");
-                }
-            }
-            let is = |k: &&Known| k.owner.is_some() && k.offered.is_none();
-            let want: BTreeMap<_, _> = self
-                .known
-                .iter()
-                .filter(|(_, k)| is(k))
-                .map(|(id, k)| (id.clone(), (k.owner.unwrap(), k.address.clone())))
-                .collect();
-            assert_eq!(owners, want, "who owns what");
-        }
-
-        /// What moved live is told, field by field, and nothing else is.
-        fn drift_is_named(&self, o: usize, desired: &Desired, plan: &Plan) {
-            // What comes to its address with this plan is compared there, and looked at when it is.
-            let comes = |a: &&Action| matches!(a.verb, Verb::Rename | Verb::Adopt | Verb::TakeOver);
-            let mut coming: BTreeSet<_> = plan.actions.iter().filter(comes).filter_map(|a| a.address.clone()).collect();
-            coming.extend(self.files[o].moved.keys().chain(self.files[o].adopt.keys()).cloned());
-            coming.extend(self.known.values().filter(|k| k.offered.is_some()).filter_map(|k| k.address.clone()));
-            let mut want = BTreeSet::new();
-            for known in self.known.values().filter(|k| k.owner == Some(o) && k.offered.is_none()) {
-                let Some(address) = &known.address else { continue };
-                let Some(declared) = self.files[o].resources.get(address) else { continue };
-                if known.gone {
-                    want.insert((address.clone(), None));
-                    continue;
-                }
-                for field in fields_of(known.kind) {
-                    let (w, a, l) = (declared.fields.get(field), known.applied.get(field), known.live.get(field));
-                    if a != l && w != l {
-                        want.insert((address.clone(), Some((*field).to_owned())));
-                    }
-                }
-            }
-            assert!(want.iter().all(|(a, _)| desired.resources.contains_key(a)));
-            let put_back: BTreeSet<_> = plan.actions.iter().filter_map(|a| a.address.clone()).collect();
-            let held: BTreeSet<_> = plan.held.iter().map(|h| (h.address.clone(), h.field.clone())).collect();
-            // A field that is put back is no more held; a conflict always is.
-            let told =
-                |w: &&(Address, Option<String>)| held.contains(*w) || put_back.contains(&w.0) || coming.contains(&w.0);
-            let missing: Vec<_> = want.iter().filter(|w| !told(w)).collect();
-            let extra: Vec<_> = held.iter().filter(|h| !want.contains(h) && !coming.contains(&h.0)).collect();
-            assert!(missing.is_empty() && extra.is_empty(), "drift: missing {missing:?}, extra {extra:?}");
-        }
-    }
-
-    /// The three-way rule for one field of a resource that is not blocked.
-    fn three(known: &mut Known, field: &'static str, wanted: Option<&String>, reverts: Reverts) {
-        let (applied, live) = (known.applied.get(field).cloned(), known.live.get(field).cloned());
-        let wanted = wanted.cloned();
-        let (applied, live) = if wanted == live {
-            (wanted, live)
-        } else if applied == live || (applied == wanted && reverts == Reverts::All) {
-            (wanted.clone(), wanted)
-        } else {
-            assert_eq!(applied, wanted, "a conflict was not blocked: {field}");
-            (applied, live)
-        };
-        let put = |map: &mut Fields, value: Option<String>| match value {
-            Some(value) => drop(map.insert(field, value)),
-            None => drop(map.remove(field)),
-        };
-        put(&mut known.applied, applied);
-        put(&mut known.live, live);
-    }
-
-    fn told(plan: &Plan) -> String {
-        let actions: Vec<&str> = plan.actions.iter().map(|a| a.id.as_str()).collect();
-        let findings: Vec<String> = plan.findings.iter().map(|f| format!("{} {}", f.code, f.message)).collect();
-        format!("{actions:?} held {} {findings:?}", plan.held.len())
-    }
 }
