@@ -1,5 +1,7 @@
 //! What is held, and what is in conflict, told with who moved it.
 
+use std::collections::BTreeSet;
+
 use crate::desired::Desired;
 use crate::diag::codes::plan as codes;
 use crate::live::Live;
@@ -7,7 +9,7 @@ use crate::model::Address;
 use crate::model::op::{Beside, Moved};
 use crate::plan::compare::{Delta, Outcome, State, decision};
 use crate::plan::item::Item;
-use crate::plan::{Effect, Gathered, Held, KeptMemory, Notes, Options, places};
+use crate::plan::{Cause, Effect, Gathered, Held, KeptMemory, Notes, Options, places};
 
 /// Who moved a field, by the audit: the newest write that touched it.
 pub(super) fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
@@ -17,7 +19,13 @@ pub(super) fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
 }
 
 /// Tells what is held, and what is in conflict.
-pub(super) fn report(deltas: &[Delta<'_>], desired: &Desired, live: &Live, options: &Options, out: &mut Gathered) {
+pub(super) fn report(
+    (deltas, blocked): (&[Delta<'_>], &BTreeSet<Address>),
+    desired: &Desired,
+    live: &Live,
+    options: &Options,
+    out: &mut Gathered,
+) {
     for delta in deltas {
         let item = delta.item;
         let address = item.address();
@@ -36,7 +44,10 @@ pub(super) fn report(deltas: &[Delta<'_>], desired: &Desired, live: &Live, optio
         }
         let line = decision(item, &desired.accept);
         let mut first: Option<&str> = None;
-        for f in delta.fields.iter().filter(|f| f.outcome.stays()) {
+        // What would be put back stays too where its resource waits.
+        let waits = blocked.contains(address);
+        let stays = |o: Outcome| o.stays() || (waits && o == Outcome::Send(Cause::Live));
+        for f in delta.fields.iter().filter(|f| stays(f.outcome)) {
             let who = item.body().and_then(|b| blame(&b.moved, &f.path)).filter(|_| !f.again);
             let (conflict, accepted) = (f.outcome == Outcome::Conflict, f.outcome == Outcome::Accepted);
             // What the file changed where both did, else what moved live.

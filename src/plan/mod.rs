@@ -195,7 +195,6 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
         items.iter().filter(|i| scope.holds(&i.wanted.address)).map(|i| compare::delta(i, desired, options)).collect();
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
     exchange::settle(&mut deltas);
-    hold::report(&deltas, desired, live, options, &mut out);
     let mut retired = retire::candidates(all, &placed, &scope);
     let undone = undone::standing(live, options);
     if let Some(undone) = undone {
@@ -203,6 +202,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     }
     let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired, undone };
     let blocked = block::blocked(&field, &mut out);
+    hold::report((&deltas, &blocked), desired, live, options, &mut out);
     retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (&placed, &desired.owner), &mut out);
 
     // One action a resource is the rule, and one for the policy.

@@ -17,10 +17,16 @@ use crate::plan::{Allowed, Effect, Gathered};
 /// A create at an address where another owner has an equal resource is, most likely, one that moves between two
 /// repositories: made now, there would be two, and the old one would be retired by its owner.
 pub(super) fn same_address(items: &mut [Item<'_>], me: &Owner, live: &Live, allowed: &Allowed, out: &mut Gathered) {
+    if live.elsewhere.is_empty() {
+        return;
+    }
+    // What this plan takes, at another address, is another's no more.
+    let here: BTreeSet<&str> = items.iter().filter_map(|i| i.live).map(|l| l.summary.id.as_str()).collect();
     let theirs: BTreeMap<&Address, &Summary> = live
         .elsewhere
         .values()
         .filter(|r| r.summary.owner.as_ref().is_some_and(|o| o != me) && r.summary.live_digest.is_some())
+        .filter(|r| !here.contains(r.summary.id.as_str()))
         .filter_map(|r| Some((r.summary.address.as_ref()?, &r.summary)))
         .collect();
     if theirs.is_empty() {

@@ -297,8 +297,9 @@ pub(super) fn referrers(conn: &Conn, request: &IdList) -> Result<Vec<Referrer>> 
                 to: to.clone(),
                 id: r.id,
                 kind: r.kind,
-                owner: r.owner,
-                address: r.address,
+                // What is offered reads as its new owner's at once.
+                owner: r.offered.or(r.owner),
+                address: r.offered_at.or(r.address),
                 name: r.name,
                 follows,
             });

@@ -52,7 +52,9 @@ impl Machine {
         self.carried_out(o, &desired, &plans[0], reverts).await;
         self.as_known().await;
         let again = self.plan(&desired, &Options { revert_all: false, ..options }).await;
-        assert!(again.actions.is_empty(), "after an apply there is nothing to do: {}", told(&again));
+        // What would go, and another that it was given to uses, is refused until that one lets it go.
+        let referred = !again.applyable && again.findings.iter().any(|f| f.code == "plan.referred");
+        assert!(referred || again.actions.is_empty(), "after an apply there is nothing to do: {}", told(&again));
         self.drift_is_named(o, &desired, &again);
     }
 
