@@ -10,6 +10,7 @@ use crate::model::{Address, Digest};
 use crate::plan::compare::{Delta, State};
 use crate::plan::readdress::Comes;
 use crate::plan::retire::Retired;
+use crate::plan::scope::Pattern;
 use crate::plan::{Action, Effect, Gathered, Options, record};
 
 /// The desired digest that was undone, by address; `None` where nothing was wanted there.
@@ -95,12 +96,16 @@ impl Seen<'_> {
     fn still_wanted(&self, before: &Undone) -> Undone {
         let deltas: BTreeMap<&Address, &Delta<'_>> = self.deltas.iter().map(|d| (d.address(), d)).collect();
         let is_live = |r: &LiveResource| r.summary.live_digest.is_some();
+        // A line that gives it up is a decision about what the rollback brought back.
+        let lines = self.desired.removed.iter().filter(|(line, _)| line.keep || line.to.is_some());
+        let given: Vec<Pattern> = lines.map(|(line, _)| Pattern::new(&line.address)).collect();
+        let is_given = |address: &Address| given.iter().any(|line| line.matches(&address.to_string()));
         let stands = |address: &Address, entry: Option<&Digest>| match (self.desired.resources.get(address), entry) {
             (Some(wanted), Some(entry)) => match deltas.get(address) {
                 Some(delta) => is_wanted(entry, delta),
                 None => *entry == wanted.digest(),
             },
-            (None, None) => self.live.resources.get(address).is_some_and(is_live),
+            (None, None) => self.live.resources.get(address).is_some_and(is_live) && !is_given(address),
             _ => false,
         };
         let rows = before.iter().filter(|(address, entry)| stands(address, entry.as_ref()));

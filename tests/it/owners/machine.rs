@@ -2,6 +2,7 @@
 //! model of what must be live, kept by rules that are written here anew.
 
 mod applying;
+mod back;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,6 +61,8 @@ pub(super) struct Machine {
     dice: Dice,
     files: [Files; 2],
     known: BTreeMap<String, Known>,
+    /// Applies of each owner that ended well.
+    past: [Vec<String>; 2],
     /// The text of each skill content that was ever made, by digest.
     skills: BTreeMap<Digest, String>,
     /// Numbers that make names and values unique.
@@ -84,6 +87,7 @@ impl Machine {
             dice: Dice(seed.wrapping_mul(0x5851_f42d_4c95_7f2d)),
             files,
             known: BTreeMap::new(),
+            past: [Vec::new(), Vec::new()],
             skills: BTreeMap::new(),
             count: 0,
             log: Vec::new(),
@@ -94,7 +98,7 @@ impl Machine {
     /// One random step; afterwards everything holds.
     pub(super) async fn step(&mut self) {
         let o = self.dice.roll(2);
-        match self.dice.roll(24) {
+        match self.dice.roll(26) {
             0..=2 => self.create(o),
             3..=5 => self.edit(o),
             6 => self.delete(o),
@@ -107,6 +111,8 @@ impl Machine {
             15 => self.outside_retire().await,
             16 => self.outside_make().await,
             17 => self.tidy(o),
+            24 => self.pull(o),
+            25 => self.roll_back(o).await,
             18 => self.apply(o, Reverts::All, false).await,
             19 => self.apply(o, Reverts::None, true).await,
             _ => self.apply(o, Reverts::None, false).await,

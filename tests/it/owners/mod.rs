@@ -34,7 +34,19 @@ fn nothing_is_lost_stolen_or_overwritten() {
         }
     });
     println!("{did:#?}");
-    for step in ["create", "edit", "delete", "rename", "hand over", "release", "adopt", "take over", "apply"] {
+    for step in [
+        "create",
+        "edit",
+        "delete",
+        "rename",
+        "hand over",
+        "release",
+        "adopt",
+        "take over",
+        "pull",
+        "rollback",
+        "apply",
+    ] {
         assert!(only.is_some() || did.get(step).is_some_and(|n| *n > 50), "{step} was hardly done: {did:?}");
     }
 }

@@ -11,7 +11,7 @@ impl Machine {
         (desired, loaded.project)
     }
 
-    async fn plan(&self, desired: &Desired, options: &Options) -> Plan {
+    pub(super) async fn plan(&self, desired: &Desired, options: &Options) -> Plan {
         let context = world::context(&desired.owner);
         let plan = reconcile::plan(desired, Some(&self.world), &context, options, None).await.unwrap();
         assert_eq!(plan::check(&plan), Vec::<String>::new());
@@ -48,6 +48,7 @@ impl Machine {
             let not_done: Vec<_> = receipt.lines.iter().filter(|l| l.outcome != "done").collect();
             assert!(not_done.is_empty(), "{not_done:#?}");
             assert_eq!(receipt.not_settled, Vec::<String>::new());
+            self.past[o].extend(receipt.apply);
         }
         self.carried_out(o, &desired, &plans[0], reverts).await;
         self.as_known().await;
@@ -154,7 +155,7 @@ impl Machine {
     }
 
     /// The workspace is as the model says, resource by resource, whoever owns it.
-    async fn as_known(&self) {
+    pub(super) async fn as_known(&self) {
         let seen = world::everything(&self.world, &self.skills).await;
         for (id, known) in &self.known {
             let Some(seen) = seen.get(id) else {
@@ -235,7 +236,7 @@ fn three(known: &mut Known, field: &'static str, wanted: Option<&String>, revert
     put(&mut known.live, live);
 }
 
-fn told(plan: &Plan) -> String {
+pub(super) fn told(plan: &Plan) -> String {
     let actions: Vec<&str> = plan.actions.iter().map(|a| a.id.as_str()).collect();
     let findings: Vec<String> = plan.findings.iter().map(|f| format!("{} {}", f.code, f.message)).collect();
     format!("{actions:?} held {} {findings:?}", plan.held.len())
