@@ -174,6 +174,13 @@ impl Git {
         }
     }
 
+    /// Is a commit in this repository? `None`: it cannot be told, as the history here is cut short.
+    pub(crate) fn knows(&self, commit: &str) -> Option<bool> {
+        let repository = self.repository.as_ref().ok()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = Oid::from_str(commit).is_ok_and(|id| repository.find_commit(id).is_ok());
+        (here || !repository.is_shallow()).then_some(here)
+    }
+
     /// Where a folder (relative to the top level, `` = the top) comes from.
     pub(crate) fn source(&self, folder: &str) -> Source {
         let mut source = Source { path: Some(folder.to_owned()), ..Source::default() };

@@ -161,6 +161,11 @@ impl Project {
         self.git.as_ref()?.stands_to(commit)
     }
 
+    /// Is a commit in the repository of this project? Without Git it is not. `None`: a shallow clone, which cannot tell.
+    pub fn knows(&self, commit: &str) -> Option<bool> {
+        self.git.as_ref().map_or(Some(false), |git| git.knows(commit))
+    }
+
     /// Where the project comes from; empty without Git.
     pub fn source(&self) -> Source {
         self.git.as_ref().map(|g| g.source(&self.prefix)).unwrap_or_default()

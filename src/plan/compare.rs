@@ -214,7 +214,8 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         (None, false) => Delta::new(item, State::Unread),
         (Some(body), false) => {
             let taken = decision(item, &desired.accept).map(|line| line.take);
-            compared(item, body, &Rule { reverts, taken }, &desired.owner)
+            let asked = options.revert_all || options.revert.contains(item.address());
+            compared(item, body, &Rule { reverts, asked, taken }, &desired.owner)
         }
     };
     let claimed = item.comes == Some(&Comes::Adopted);
@@ -260,6 +261,8 @@ pub(super) fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, rule: &Rule, 
 pub(super) struct Rule {
     /// What moved live is put back.
     pub(super) reverts: bool,
+    /// It is put back since somebody asked for it now, not by the policy.
+    pub(super) asked: bool,
     /// The side that an `accept:` line takes where both moved.
     pub(super) taken: Option<Take>,
 }
@@ -338,7 +341,12 @@ fn decide(wanted: Option<&Value>, applied: Option<&Value>, live: Option<&Value>,
     } else if applied == live {
         Outcome::Send(Cause::File)
     } else if applied == wanted {
-        if rule.reverts { Outcome::Send(Cause::Live) } else { Outcome::Held }
+        // What was decided for live stays, whatever the policy does with what moves.
+        if rule.asked || (rule.reverts && rule.taken != Some(Take::Live)) {
+            Outcome::Send(Cause::Live)
+        } else {
+            Outcome::Held
+        }
     } else {
         match rule.taken {
             Some(Take::File) => Outcome::Send(Cause::Both),

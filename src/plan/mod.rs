@@ -224,7 +224,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
 
     let case = policy::Case { desired, live, options, allowed, all, deltas: &deltas, retired: &retired };
     policy::judge(&case, &actions, &mut out);
-    standing::standing_lines(desired, live, options, &deltas, !actions.is_empty(), &mut out);
+    standing::standing_lines(desired, live, options, &deltas, &actions, &mut out);
     out.notes.unchanged = count(deltas.iter().filter(|d| d.is_same()).count());
     let covers_all = deltas.iter().all(|d| !blocked.contains(&d.item.wanted.address) || d.is_same());
     let digests = items.iter().map(|i| (&i.wanted.address, i.digest, i.wanted.protected));
@@ -255,7 +255,7 @@ pub fn nothing(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let seen = undone::Seen { desired, live, options, deltas: &[], blocked: &BTreeSet::new(), retired: &[] };
     standing::policy_action(desired, live, options, undone::after(&seen), &mut drafts);
     let actions = order::order(drafts);
-    standing::standing_lines(desired, live, options, &[], !actions.is_empty(), &mut out);
+    standing::standing_lines(desired, live, options, &[], &actions, &mut out);
     for (address, found) in live.beside.iter().filter(|(a, _)| desired.resources.contains_key(*a)) {
         hold::beside(address, found, &mut out.notes);
     }

@@ -30,7 +30,9 @@ pub enum SourceRelation {
     Older,
     /// Another repository, or another folder of it.
     OtherRepository,
-    /// It cannot be told (no Git, a shallow clone).
+    /// The commit last applied is in no history of this source: another repository, no Git, or history was rewritten.
+    Stranger,
+    /// It cannot be told (a shallow clone, branches apart).
     #[default]
     Unknown,
 }
@@ -75,14 +77,14 @@ pub(super) fn standing_lines(
     live: &Live,
     options: &Options,
     deltas: &[Delta<'_>],
-    acts: bool,
+    actions: &[Action],
     out: &mut Gathered,
 ) {
     // Whoever goes back means an older source.
     if options.rollback {
         return;
     }
-    source(desired, live, options, acts, out);
+    source(desired, live, options, actions, out);
     if options.destroy {
         return;
     }
@@ -123,7 +125,9 @@ pub(super) fn relation(desired: &Desired, live: &Live, options: &Options) -> Sou
     if elsewhere { SourceRelation::OtherRepository } else { options.source_relation }
 }
 
-fn source(desired: &Desired, live: &Live, options: &Options, acts: bool, out: &mut Gathered) {
+fn source(desired: &Desired, live: &Live, options: &Options, actions: &[Action], out: &mut Gathered) {
+    let acts = !actions.is_empty();
+    let retires = actions.iter().any(|a| a.verb == Verb::Retire);
     let Some(last) = live.record.as_ref().and_then(|r| r.source.as_ref()) else { return };
     let now = &desired.source;
     let relation = relation(desired, live, options);
@@ -137,6 +141,18 @@ fn source(desired: &Desired, live: &Live, options: &Options, acts: bool, out: &m
             let message = format!("it cannot be told whether this source came after {}", text(&last.commit));
             out.find(&codes::SOURCE_UNKNOWN, Effect::Note, None, message)
                 .fix("fetch the history: git fetch --unshallow");
+        }
+        // A rewritten history looks the same, so it stands against nothing but what would go.
+        SourceRelation::Stranger => {
+            let effect = if retires { effect } else { Effect::Note };
+            let message = format!(
+                "commit {} was applied last for {}, and this source does not know it",
+                text(&last.commit),
+                desired.owner
+            );
+            out.find(&codes::SOURCE, effect, None, message).fix(
+                "give this project an owner of its own; or, if it is the same one (its history was rewritten): --allow source",
+            );
         }
         SourceRelation::Older => {
             let message =

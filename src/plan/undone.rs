@@ -1,11 +1,14 @@
 //! What a rollback undid does not come back by itself: only when the source of that resource changes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
 
 use crate::desired::Desired;
 use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveResource};
-use crate::model::kinds::{Applied, owned_digest};
+use crate::model::kinds::{self, Applied, Ref, Selector, Target, owned_digest};
 use crate::model::{Address, Digest};
 use crate::plan::compare::{Delta, State};
 use crate::plan::readdress::Comes;
@@ -26,19 +29,55 @@ pub(super) fn standing<'l>(live: &'l Live, options: &Options) -> Option<&'l Undo
 /// differ where somebody else's memories stay.
 fn is_wanted(entry: &Digest, delta: &Delta<'_>) -> bool {
     let recorded = || {
-        let spec = record::recorded(delta);
-        let applied = Applied { spec: spec.clone(), unowned: record::unowned(delta) };
-        owned_digest(delta.item.def.kind, &spec, &applied)
+        let applied = Applied { spec: record::recorded(delta), unowned: record::unowned(delta) };
+        source(delta.address(), &applied)
     };
-    *entry == delta.item.digest || *entry == recorded()
+    *entry == written(delta) || *entry == recorded()
+}
+
+/// What is written for a resource.
+fn written(delta: &Delta<'_>) -> Digest {
+    let applied = Applied { spec: Arc::clone(&delta.item.spec), unowned: delta.item.wanted.unowned.clone() };
+    source(delta.address(), &applied)
+}
+
+/// The digest of a resource's own source: what is owned of its form, without the versions of own resources that it is
+/// pinned to. Those move with the source of another, whatever a merge changes there.
+fn source(address: &Address, applied: &Applied) -> Digest {
+    let def = kinds::def(address.kind);
+    let own = |r: &Ref| matches!(r.target, Target::Own(_)) && matches!(r.selector, Selector::Content(_));
+    let pins: Vec<Ref> = (def.refs)(&applied.spec).into_iter().filter(own).collect();
+    if pins.is_empty() {
+        return owned_digest(address.kind, &applied.spec, applied);
+    }
+    let mut spec = Value::clone(&applied.spec);
+    for pin in &pins {
+        let parent = pin.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+        for pointer in [pin.pointer.as_str(), parent, "/selection"] {
+            if let Some(Value::Object(holder)) = spec.pointer_mut(pointer).filter(|_| !pointer.is_empty()) {
+                holder.remove("content");
+            }
+        }
+    }
+    // Lists that are sets may sort otherwise now.
+    let spec = Arc::new((def.canonical)(&address.name, spec, &BTreeMap::new()));
+    owned_digest(address.kind, &spec, &Applied { spec: Arc::clone(&spec), unowned: applied.unowned.clone() })
+}
+
+/// What was applied last of a live resource, as far as it was read.
+fn applied(address: &Address, live: &LiveResource) -> Option<Digest> {
+    live.body.as_ref().map_or(live.summary.applied_digest, |body| Some(source(address, &body.applied)))
 }
 
 /// Would its action bring back what was undone? Tells it, if so.
 pub(super) fn refuses(undone: &Undone, delta: &Delta<'_>, out: &mut Gathered) -> bool {
     let Some(Some(entry)) = undone.get(delta.address()) else { return false };
     // The rollback did not get that far, or somebody wrote it live: it is there.
-    let there = delta.item.live.map(|l| &l.summary);
-    let there = there.is_some_and(|s| s.applied_digest == Some(*entry) || s.live_digest == Some(*entry));
+    let there = delta.item.body().is_some_and(|body| {
+        let unowned = body.applied.unowned.clone();
+        let live = Applied { spec: Arc::clone(&body.live), unowned };
+        source(delta.address(), &body.applied) == *entry || source(delta.address(), &live) == *entry
+    });
     let there = there && delta.item.comes.is_none();
     if there || !delta.acts() || !is_wanted(entry, delta) {
         return false;
@@ -103,7 +142,7 @@ impl Seen<'_> {
         let stands = |address: &Address, entry: Option<&Digest>| match (self.desired.resources.get(address), entry) {
             (Some(wanted), Some(entry)) => match deltas.get(address) {
                 Some(delta) => is_wanted(entry, delta),
-                None => *entry == wanted.digest(),
+                None => *entry == source(address, &wanted.applied()),
             },
             (None, None) => self.live.resources.get(address).is_some_and(is_live) && !is_given(address),
             _ => false,
@@ -116,8 +155,8 @@ impl Seen<'_> {
     fn rolled_back(&self, before: &Undone) -> Undone {
         let mut after = before.clone();
         for delta in self.deltas {
-            let (address, wanted) = (delta.address(), Some(delta.item.digest));
-            let applied = delta.item.live.and_then(|l| l.summary.applied_digest);
+            let (address, wanted) = (delta.address(), Some(written(delta)));
+            let applied = delta.item.live.and_then(|l| applied(address, l));
             if after.get(address) == Some(&wanted) {
                 after.remove(address);
             }
@@ -132,7 +171,7 @@ impl Seen<'_> {
             }
         }
         for r in self.retired.iter().filter(|r| !r.superseded) {
-            after.insert(r.address.clone(), r.live.summary.applied_digest);
+            after.insert(r.address.clone(), applied(r.address, r.live));
         }
         after
     }

@@ -14,6 +14,7 @@ pub fn source_relation(project: &Project, last: Option<&Source>) -> SourceRelati
         Some(Ordering::Equal) => SourceRelation::Same,
         Some(Ordering::Greater) => SourceRelation::Newer,
         Some(Ordering::Less) => SourceRelation::Older,
+        None if project.knows(last) == Some(false) => SourceRelation::Stranger,
         None => SourceRelation::Unknown,
     }
 }
@@ -53,7 +54,10 @@ mod tests {
         // A branch that knows nothing of the second commit, and a commit that is not here at all.
         commit(&repository, "3");
         assert_eq!(relation(&second), SourceRelation::Unknown);
-        assert_eq!(relation(&"0".repeat(40)), SourceRelation::Unknown);
+        assert_eq!(relation(&"0".repeat(40)), SourceRelation::Stranger);
+        let elsewhere = tempfile::tempdir().unwrap();
+        let without_git = Project::open(elsewhere.path(), ".", None).unwrap();
+        assert_eq!(source_relation(&without_git, Some(&from(Some(&first)))), SourceRelation::Stranger);
         assert_eq!(source_relation(&project(), None), SourceRelation::Unknown);
         assert_eq!(source_relation(&project(), Some(&from(None))), SourceRelation::Unknown);
     }

@@ -4,7 +4,9 @@ OWNER = "acme/pulled"
 
 
 def files(root):
-    return {str(p.relative_to(root)): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
+    """The files of a project; what the tool keeps for itself is none of it."""
+    paths = (p.relative_to(root) for p in sorted(root.rglob("*")) if p.is_file())
+    return {str(p): (root / p).read_bytes() for p in paths if p.parts[0] != ".checkfu"}
 
 
 def pulled(check, workspace, client):

@@ -67,7 +67,7 @@ pub(super) fn source(drift: &Drift) -> Option<String> {
             let place = |s: &Source| format!("{}:{}", text(s.repository.as_ref()), text(s.path.as_ref()));
             Some(format!("{} was last applied from {}, and this is {}", drift.owner, place(last), place(&drift.source)))
         }
-        SourceRelation::Same | SourceRelation::Newer | SourceRelation::Unknown => None,
+        SourceRelation::Same | SourceRelation::Newer | SourceRelation::Stranger | SourceRelation::Unknown => None,
     }
 }
 

@@ -20,7 +20,9 @@ fn pending(relation: SourceRelation) -> DriftCause {
     match relation {
         SourceRelation::Older => DriftCause::OlderCheckout,
         SourceRelation::OtherRepository => DriftCause::OtherRepository,
-        SourceRelation::Same | SourceRelation::Newer | SourceRelation::Unknown => DriftCause::NotApplied,
+        SourceRelation::Same | SourceRelation::Newer | SourceRelation::Stranger | SourceRelation::Unknown => {
+            DriftCause::NotApplied
+        }
     }
 }
 
@@ -152,7 +154,7 @@ impl Case<'_> {
 
     fn compared(&self, body: &LiveBody, desired: &Desired, found: &mut Vec<Difference>, out: &mut Gathered) {
         let taken = compare::decision(self.item, &desired.accept).map(|line| line.take);
-        let rule = Rule { reverts: false, taken };
+        let rule = Rule { reverts: false, asked: false, taken };
         let delta = compare::compared(self.item, body, &rule, &desired.owner);
         found.extend(delta.fields.iter().map(|f| self.field(f, body)));
         if let Some(memories) = &delta.memories {

@@ -360,6 +360,16 @@ fn sources() {
     world.live.record = at(source("github.com/acme/support", "c3"));
     let idle = world.plan_with(&desired, &with(SourceRelation::Older, &[]));
     assert_eq!((only(&idle).1, exit_code(&idle)), (Effect::Note, 0));
+    // A source that does not know the commit may change what is there, and lets nothing go.
+    let mut two = skills(2);
+    two.source = source("github.com/acme/support", "x1");
+    let stranger = world.plan_with(&two, &with(SourceRelation::Stranger, &[]));
+    assert_eq!(only(&stranger), ("plan.source", Effect::Note, String::new()));
+    world.apply(&stranger);
+    desired.source = source("github.com/acme/support", "x2");
+    let goes = world.plan_with(&desired, &with(SourceRelation::Stranger, &[]));
+    assert_eq!((only(&goes), exit_code(&goes)), (("plan.source", Effect::Refuses, String::new()), 5));
+    assert!(world.plan_with(&desired, &with(SourceRelation::Stranger, &["source"])).applyable);
 }
 
 #[test]

@@ -229,7 +229,7 @@ pub(super) fn write(run: &Run, here: &Here, pulled: Pulled) -> Ran {
         Format::Markdown => run.printer.raw(&lists::files(&written)),
     }
     let said = match (written.is_empty(), unchanged) {
-        (true, 0) => "Nothing is live that could be pulled; `--unowned` takes what nobody owns".to_owned(),
+        (true, 0) => "Nothing to write; `--unowned` takes what nobody owns".to_owned(),
         (true, _) => "Nothing to write: the files say what is live".to_owned(),
         (false, _) if adopt.is_empty() => "Next: `checkfu plan`".to_owned(),
         (false, _) => {
