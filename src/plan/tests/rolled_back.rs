@@ -57,7 +57,10 @@ fn what_was_undone_is_noted_and_does_not_come_back_by_itself() {
     assert_eq!(exit_code(&world.plan(&merged)), 4);
     // Another text of the skill that it is pinned to is not its own source.
     let plan = world.plan(&texts("a2", "b2", "3"));
-    assert_eq!((ids(&plan), told(&plan, "plan.rolled_back")), (vec!["owner#policy", "Skill/s#publish"], vec!["Agent/a".into()]));
+    assert_eq!(
+        (ids(&plan), told(&plan, "plan.rolled_back")),
+        (vec!["owner#policy", "Skill/s#publish"], vec!["Agent/a".into()])
+    );
     // What uses it waits for it, though its own text changed.
     let plan = world.plan(&texts("a3", "b2", "2"));
     assert_eq!(
