@@ -63,7 +63,7 @@ pub struct Text {
 /// The manifest of a resource, and where it belongs. `None`: a skill that its folder says everything of.
 ///
 /// A tree names the folder `trees/NAME`, a store one folder in `memory/NAME` for each prefix
-/// ([`memory_folder`]): their files are the caller's.
+/// (see `memory_folder`): their files are the caller's.
 pub fn document(form: &Form<'_>) -> Option<Text> {
     let (kind, name) = (form.address.kind, &form.address.name);
     if kind == Kind::Agent && !is_device(name) {
