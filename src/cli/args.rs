@@ -102,6 +102,8 @@ pub enum Command {
     Schema(Schema),
     /// Explain a code, a kind, a field, or a key of checkfu.yaml
     Explain(Explain),
+    /// Validate, plan, apply or drift in continuous integration: comments, issues, annotations, outputs, report files
+    Ci(Ci),
     /// Serve a workspace over HTTP, until Ctrl-C or SIGTERM
     Serve(Serve),
     /// Make, list and end the tokens of a workspace that is served
@@ -261,6 +263,31 @@ pub struct Show {
     /// An apply's id, or a plan file
     #[arg(value_name = "APPLY|PLANFILE")]
     pub what: String,
+}
+
+/// `ci`
+#[derive(Debug, Args)]
+pub struct Ci {
+    /// validate, plan, apply, drift or setup [default: the input `mode`]
+    #[arg(value_name = "MODE")]
+    pub mode: Option<String>,
+    /// Who runs it [default: as the environment says]
+    #[arg(long, value_enum, value_name = "PROVIDER")]
+    pub provider: Option<ProviderArg>,
+    /// An input, as comment=changes; it wins over its variable CHECKFU_CI_NAME. docs/ci.md lists them
+    #[arg(short = 'i', long = "input", value_name = "NAME=VALUE")]
+    pub inputs: Vec<String>,
+}
+
+/// Who runs a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProviderArg {
+    /// GitHub Actions.
+    Github,
+    /// GitLab CI.
+    Gitlab,
+    /// Any other: report files alone.
+    Plain,
 }
 
 /// `serve`

@@ -13,6 +13,9 @@ pub struct Environment {
     pub actor: Option<String>,
     /// `VISUAL`, else `EDITOR`: the command that opens a file for a person.
     pub editor: Option<String>,
+    /// What continuous integration says: `CHECKFU_CI_…`, `CHECKFU_GITHUB_TOKEN`, `GITHUB_…`, `RUNNER_…`, `CI_…`,
+    /// `GITLAB_…`.
+    pub ci: std::collections::BTreeMap<String, String>,
     /// `CHECKFU_FAILPOINT=POINT:N`: the process is to die at the nth hit of a kill point.
     #[cfg(feature = "failpoints")]
     pub failpoint: Option<(String, u64)>,
@@ -27,7 +30,14 @@ impl Environment {
 
     /// Reads them.
     pub fn read() -> Self {
-        Self::from(|name| std::env::var_os(name))
+        let ci = |name: &str| {
+            ["CHECKFU_CI_", "CHECKFU_GITHUB_TOKEN", "GITHUB_", "RUNNER_", "CI_", "GITLAB_"]
+                .iter()
+                .any(|p| name.starts_with(p))
+        };
+        let all =
+            std::env::vars_os().map(|(k, v)| (k.to_string_lossy().into_owned(), v.to_string_lossy().into_owned()));
+        Self { ci: all.filter(|(k, _)| ci(k)).collect(), ..Self::from(|name| std::env::var_os(name)) }
     }
 
     fn from(get: impl Fn(&str) -> Option<std::ffi::OsString>) -> Self {
@@ -41,6 +51,7 @@ impl Environment {
             target: text("CHECKFU_TARGET"),
             actor: text("CHECKFU_ACTOR"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
+            ci: std::collections::BTreeMap::new(),
             #[cfg(feature = "failpoints")]
             failpoint: text("CHECKFU_FAILPOINT").and_then(|t| {
                 let (point, nth) = t.split_once(':')?;

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use crate::cli::exit::Exit;
 use crate::cli::view::diagnostics::Sources;
-use crate::control::ControlError;
+use crate::control::{ControlError, ErrorKind};
 use crate::diag::chain::Chain;
 use crate::diag::{Code, Diagnostic, Diagnostics, Location, Severity, codes};
 use crate::plan::{Effect, Plan};
@@ -22,6 +22,8 @@ pub struct Failure {
     pub diagnostics: Diagnostics,
     /// Texts for excerpts.
     pub sources: Sources,
+    /// What class of error the workspace gave, where it was that.
+    pub kind: Option<ErrorKind>,
 }
 
 /// What a command gives back.
@@ -60,13 +62,14 @@ impl Failure {
 
     /// Many diagnostics, exit 1.
     pub fn many(diagnostics: Diagnostics, sources: Sources) -> Self {
-        Self { exit: Exit::Error, diagnostics, sources }
+        Self { exit: Exit::Error, diagnostics, sources, kind: None }
     }
 
     /// An error of the workspace, with its causes, under its own code where that has a row.
     pub fn control(doing: &str, error: &ControlError) -> Self {
         let code = codes::find(error.code).unwrap_or(&codes::cli::WORKSPACE);
-        let failure = Self::new(code, format!("cannot {doing}: {}", Chain(error))).exit(Exit::of_control(error));
+        let mut failure = Self::new(code, format!("cannot {doing}: {}", Chain(error))).exit(Exit::of_control(error));
+        failure.kind = Some(error.kind);
         if code.code == error.code { failure } else { failure.hint(format!("the workspace said {}", error.code)) }
     }
 
@@ -110,7 +113,7 @@ impl Failure {
             }
             diagnostics.push(d);
         }
-        Self { exit: Exit::of_findings(plan), diagnostics, sources: Sources::new() }
+        Self { exit: Exit::of_findings(plan), diagnostics, sources: Sources::new(), kind: None }
     }
 
     /// Any other error with its causes, under a code of ours.
@@ -128,7 +131,7 @@ fn place(text: &str) -> Option<Location> {
 
 impl From<Diagnostic> for Failure {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self { exit: Exit::Error, diagnostics: Diagnostics(vec![diagnostic]), sources: Sources::new() }
+        Self { exit: Exit::Error, diagnostics: Diagnostics(vec![diagnostic]), sources: Sources::new(), kind: None }
     }
 }
 
@@ -136,7 +139,6 @@ impl From<Diagnostic> for Failure {
 mod tests {
     use super::*;
     use crate::cli::view::sample;
-    use crate::control::ErrorKind;
     use crate::model::Digest;
 
     #[test]

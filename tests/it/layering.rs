@@ -23,14 +23,16 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("apply", &["plan", "receipt", "control"]),
     ("reconcile", &["manifest", "bundle", "desired", "live", "plan", "pull", "receipt", "control", "apply"]),
     ("server", &["control", "manifest"]),
-    ("cli", &["reconcile", "control", "manifest", "live", "plan", "pull", "receipt", "server"]),
+    ("forge", &[]),
+    ("ci", &["desired", "plan", "receipt"]),
+    ("cli", &["reconcile", "control", "manifest", "live", "plan", "pull", "receipt", "server", "forge", "ci"]),
 ];
 
 /// Places below a module that may name one more.
 const ALSO: &[(&str, &str)] = &[("control/embedded", "store")];
 
 /// Modules without async, I/O, clock, randomness and environment.
-const PURE: &[&str] = &["diag", "model", "manifest", "desired", "live", "plan", "pull", "receipt"];
+const PURE: &[&str] = &["diag", "model", "manifest", "desired", "live", "plan", "pull", "receipt", "ci"];
 
 /// What a pure module cannot name: a path that is one of these or goes through it.
 const EFFECTS: &[&str] = &[

@@ -11,6 +11,7 @@ use crate::cli::view::Printer;
 pub mod adopt;
 pub mod apply;
 pub mod backup;
+pub mod ci;
 pub mod completions;
 pub mod destroy;
 pub mod doctor;
@@ -66,6 +67,7 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::History(args) => history::run(run, &args),
         Command::Show(args) => show::run(run, &args),
         Command::Rollback(args) => rollback::run(run, args),
+        Command::Ci(args) => ci::run(run, &args),
         Command::Serve(args) => serve::run(run, &args),
         Command::Token(args) => token::run(run, args),
         Command::Backup(args) => backup::run(run, &args),

@@ -28,5 +28,6 @@ pub mod text;
 pub mod unchanged;
 pub mod values;
 pub mod words;
+pub mod workflow;
 
 pub use printer::{Format, Printer};

@@ -7,7 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 
 use crate::cli::args::{Color, Global};
-use crate::cli::view::style;
+use crate::cli::view::{style, workflow};
 
 /// How data is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,7 @@ pub struct Printer {
     failed: AtomicBool,
     closed: AtomicBool,
     wrote: AtomicBool,
+    one: AtomicBool,
 }
 
 /// The width where there is no terminal, so that output does not depend on where it runs.
@@ -62,6 +63,7 @@ impl Printer {
             failed: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             wrote: AtomicBool::new(false),
+            one: AtomicBool::new(false),
         }
     }
 
@@ -106,9 +108,17 @@ impl Printer {
 
     /// Writes a line to stderr, quiet or not.
     pub fn err(&self, line: &str) {
+        if self.one.load(Ordering::Relaxed) {
+            return self.raw(&workflow::log(&format!("{}\n", line.trim_end_matches('\n'))));
+        }
         let mut err = AutoStream::new(std::io::stderr().lock(), self.choice(std::io::stderr().is_terminal()));
         // Nobody is left to be told when stderr is gone.
         let _ = writeln!(err, "{}", line.trim_end_matches('\n'));
+    }
+
+    /// From here on talk goes to stdout too: of two streams a runner does not keep the order.
+    pub fn one_stream(&self) {
+        self.one.store(true, Ordering::Relaxed);
     }
 
     /// Could stdout not be written, for another reason than that its reader is gone?

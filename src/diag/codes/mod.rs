@@ -37,6 +37,7 @@ macro_rules! codes {
 
 pub mod apply;
 pub mod bundle;
+pub mod ci;
 pub mod cli;
 pub mod control;
 pub mod desired;
@@ -54,6 +55,7 @@ pub fn all() -> Vec<&'static Code> {
     let mut rows: Vec<&'static Code> = [
         apply::ALL,
         bundle::ALL,
+        ci::ALL,
         cli::ALL,
         control::ALL,
         desired::ALL,

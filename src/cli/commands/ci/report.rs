@@ -1,0 +1,109 @@
+//! What a mode says: how it ended, why, counts, remarks on lines, and the texts of the log and of the summary.
+
+use std::collections::BTreeMap;
+
+use crate::ci::{Annotation, Degraded, FailureReason, Level};
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::view::{comment, diagnostics};
+use crate::control::ErrorKind;
+use crate::diag::{Diagnostic, Severity};
+
+/// What a mode says.
+#[derive(Debug)]
+pub struct Report {
+    /// As the command line would end.
+    pub exit: Exit,
+    /// Why it failed; `None` where it did not.
+    pub reason: Option<FailureReason>,
+    /// Why less was done than asked for.
+    pub degraded: Option<Degraded>,
+    /// By name of the table of outputs.
+    pub outputs: BTreeMap<&'static str, String>,
+    /// Remarks on lines; any number.
+    pub annotations: Vec<Annotation>,
+    /// For the job summary and the report file: Markdown, any length.
+    pub markdown: String,
+    /// For the log: text for people.
+    pub log: String,
+}
+
+impl Report {
+    /// One that has nothing to say yet.
+    pub fn new(exit: Exit) -> Self {
+        Self {
+            exit,
+            reason: None,
+            degraded: None,
+            outputs: BTreeMap::new(),
+            annotations: Vec::new(),
+            markdown: String::new(),
+            log: String::new(),
+        }
+    }
+
+    /// Of a failure, with its reason.
+    pub fn failed(failure: Failure, reason: FailureReason) -> Self {
+        let Failure { exit, diagnostics: found, sources, .. } = failure;
+        let mut report = Self::new(exit);
+        report.reason = Some(reason);
+        report.markdown = comment::diagnostics(&found);
+        report.log = diagnostics::report(&found, &sources, diagnostics::Options { width: 100 });
+        report.annotations = found.shown().0.iter().map(annotation).collect();
+        report
+    }
+
+    /// Of a failure whose code and exit tell the reason.
+    pub fn of_failure(failure: Failure) -> Self {
+        let reason = reason(&failure);
+        Self::failed(failure, reason)
+    }
+
+    /// Sets an output.
+    pub fn tell(&mut self, name: &'static str, value: impl ToString) {
+        self.outputs.insert(name, value.to_string());
+    }
+
+    /// How the process ends: a run that says what it should is a success, whatever is pending.
+    pub fn ends(&self) -> Exit {
+        match (self.reason, self.exit) {
+            (None, _) => Exit::Ok,
+            (Some(_), Exit::Ok) => Exit::Error,
+            (Some(_), exit) => exit,
+        }
+    }
+}
+
+/// A diagnostic as a remark.
+pub fn annotation(d: &Diagnostic) -> Annotation {
+    let level = match d.severity {
+        Severity::Error => Level::Error,
+        Severity::Warning => Level::Warning,
+        Severity::Note => Level::Notice,
+    };
+    let at = d.place();
+    Annotation {
+        level,
+        file: at.map(|at| at.file.to_string()),
+        line: at.map_or(0, |at| at.line),
+        column: at.map_or(0, |at| at.column),
+        code: d.code.code.to_owned(),
+        title: d.code.title.to_owned(),
+        message: format!("{}\nfix: {}", d.message, diagnostics::fix(d)),
+    }
+}
+
+/// Why, by what the failure says.
+fn reason(failure: &Failure) -> FailureReason {
+    match failure.kind {
+        Some(ErrorKind::Permission) => FailureReason::Unauthorized,
+        Some(ErrorKind::Unavailable) => FailureReason::Unreachable,
+        _ => match failure.exit {
+            Exit::Refused => FailureReason::Refused,
+            Exit::Conflict => FailureReason::Conflict,
+            Exit::Partial => FailureReason::ApplyPartial,
+            Exit::Interrupted => FailureReason::Interrupted,
+            Exit::Ok | Exit::Error | Exit::Changes | Exit::Drift => FailureReason::Invalid,
+        },
+    }
+}

@@ -1,0 +1,88 @@
+//! What GitHub's runner reads: commands in the log, the job summary, the file of outputs. Text of users is never a
+//! command.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::ci::{Annotation, Level};
+use crate::cli::view::style;
+use crate::cli::view::text::visible;
+
+/// Most remarks of one level that are shown one by one; the runner drops those over 10 without a word.
+const MOST: usize = 9;
+/// Most bytes of a summary, those of earlier runs of the step among them: one byte over 1 MiB and all of it is dropped.
+pub const SUMMARY: u64 = 1_000_000;
+
+/// Text of the log. The runner's page reads `##[` anywhere in a line, stopped or not.
+pub fn log(text: &str) -> String {
+    visible(&style::plain(text), true).replace("##[", "## [")
+}
+
+/// The remarks as commands, the gravest first, and how many more there are.
+pub fn annotations(all: &[Annotation]) -> String {
+    let mut out = String::new();
+    for level in [Level::Error, Level::Warning, Level::Notice] {
+        let of: Vec<&Annotation> = all.iter().filter(|a| a.level == level).collect();
+        for a in of.iter().take(MOST) {
+            out.push_str(&command(a));
+        }
+        if of.len() > MOST {
+            let (word, rest) = (word(level), of.len() - MOST);
+            let _ = writeln!(out, "::{word} title=checkfu::and {rest} more; all are in the job summary");
+        }
+    }
+    out
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Notice => "notice",
+    }
+}
+
+fn command(a: &Annotation) -> String {
+    let mut properties = Vec::new();
+    if let Some(file) = &a.file {
+        properties.push(format!("file={}", property(file)));
+        for (name, n) in [("line", a.line), ("col", a.column)] {
+            if n > 0 {
+                properties.push(format!("{name}={n}"));
+            }
+        }
+    }
+    properties.push(format!("title={}", property(&format!("checkfu {}: {}", a.code, a.title))));
+    format!("::{} {}::{}\n", word(a.level), properties.join(","), data(&a.message))
+}
+
+/// Escapes the text of a command.
+pub fn data(text: &str) -> String {
+    visible(text, true).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes a property of a command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// The summary, cut at a line's end where it would be too long beside what is there.
+pub fn summary(markdown: &str, held: u64) -> String {
+    const REST: &str = "\n\n**The rest is left out here:** the report file and the plan file have all of it.\n";
+    let room = usize::try_from(SUMMARY.saturating_sub(held)).unwrap_or_default();
+    if markdown.len() + 1 <= room {
+        return format!("{markdown}\n");
+    }
+    let Some(room) = room.checked_sub(REST.len()) else { return String::new() };
+    let mut end = room.min(markdown.len());
+    while !markdown.is_char_boundary(end) {
+        end -= 1;
+    }
+    let end = markdown[..end].rfind('\n').unwrap_or(0);
+    format!("{}{REST}", &markdown[..end])
+}
+
+/// The outputs, one `name=value` a line. No value has a line feed.
+pub fn outputs(values: &BTreeMap<&'static str, String>) -> String {
+    values.iter().map(|(name, value)| format!("{name}={}\n", value.replace(['\r', '\n'], " "))).collect()
+}
