@@ -23,7 +23,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("apply", &["plan", "receipt", "control"]),
     ("reconcile", &["manifest", "bundle", "desired", "live", "plan", "pull", "receipt", "control", "apply"]),
     ("server", &["control", "manifest"]),
-    ("forge", &[]),
+    ("forge", &["ci"]),
     ("ci", &["desired", "plan", "receipt"]),
     ("cli", &["reconcile", "control", "manifest", "live", "plan", "pull", "receipt", "server", "forge", "ci"]),
 ];
