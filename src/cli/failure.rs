@@ -14,7 +14,7 @@ use crate::reconcile::{ApplyError, ReconcileError};
 const MOST_PROBLEMS: usize = 20;
 
 /// Ends a command.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Failure {
     /// The exit code.
     pub exit: Exit,
