@@ -22,6 +22,7 @@ pub mod forge;
 pub mod live;
 pub mod manifest;
 pub mod model;
+pub mod net;
 pub mod plan;
 pub mod pull;
 pub mod receipt;

@@ -22,6 +22,8 @@ pub struct Pull {
     pub author: String,
     /// Was it merged?
     pub merged: bool,
+    /// The commit that merged it; of one that is open the commit that GitHub tries the merge with, if it said so.
+    pub merge_commit: Option<String>,
 }
 
 /// What started the run.
@@ -77,6 +79,8 @@ pub struct PullPayload {
     merged: Option<bool>,
     #[serde(default)]
     merged_at: Option<String>,
+    #[serde(default)]
+    merge_commit_sha: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -109,6 +113,7 @@ impl From<PullPayload> for Pull {
             base_ref: p.base.reference,
             author: p.user.map(|u| u.login).unwrap_or_default(),
             merged: p.merged.unwrap_or(p.merged_at.is_some()),
+            merge_commit: p.merge_commit_sha,
         }
     }
 }

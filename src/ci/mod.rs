@@ -2,6 +2,7 @@
 //! annotations, marks in comments), and what it may do. Pure; `cli/commands/ci` carries it out.
 
 mod annotation;
+pub mod approval;
 mod cause;
 pub mod event;
 pub mod inputs;

@@ -19,6 +19,7 @@ pub mod markup;
 pub mod patch;
 pub mod printer;
 pub mod progress;
+pub mod pull_request;
 pub mod receipt;
 #[cfg(test)]
 pub mod sample;

@@ -10,11 +10,11 @@ use reqwest::{Method, Url};
 
 use crate::control::http::{self, Body, Outgoing};
 use crate::control::remote::Remote;
-use crate::control::remote::address::Base;
-use crate::control::remote::trouble::{Failed, silent, unreachable, unreadable};
+use crate::control::remote::trouble::{Failed, address, silent, unreachable, unreadable};
 use crate::control::{ControlError, ErrorKind};
 use crate::diag::codes::http as codes;
 use crate::model::op::{Context, Request, Response, Verb};
+use crate::net::{self, Base, BodyError};
 
 /// Bytes of a refusal that are read.
 const REFUSAL: usize = 64 << 10;
@@ -39,7 +39,7 @@ impl Message {
     /// Encodes a request.
     pub(super) fn new(base: &Base, context: &Context, mut request: Request) -> Result<Self, ControlError> {
         let outgoing = http::encode(&request);
-        let url = base.of(&outgoing)?;
+        let url = base.join(&outgoing.path, &outgoing.query).map_err(address)?;
         let mut headers = HeaderMap::new();
         headers.insert(http::VERSION, HeaderValue::from_static(http::API_VERSION));
         for (name, value) in http::encode_context(context) {
@@ -125,23 +125,14 @@ impl Remote {
     }
 
     /// The body of an answer, to its end.
-    async fn body(&self, mut answer: reqwest::Response, most: usize) -> Result<Vec<u8>, Failed> {
-        let too_long = || {
-            let message = format!("{}: the answer has more than {most} bytes", self.url());
-            Failed::finally(ControlError::new(ErrorKind::Internal, codes::REMOTE_ANSWER.code, message))
-        };
-        let said = answer.content_length().map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX));
-        if said > most {
-            return Err(too_long());
-        }
-        let mut bytes = Vec::with_capacity(said.min(LARGE));
-        while let Some(chunk) = answer.chunk().await.map_err(|e| unreachable(self.url(), e))? {
-            if bytes.len() + chunk.len() > most {
-                return Err(too_long());
+    async fn body(&self, answer: reqwest::Response, most: usize) -> Result<Vec<u8>, Failed> {
+        net::body(answer, most).await.map_err(|error| match error {
+            BodyError::Cut(error) => unreachable(self.url(), error),
+            BodyError::TooLong(_) => {
+                let message = format!("{}: {error}", self.url());
+                Failed::finally(ControlError::new(ErrorKind::Internal, codes::REMOTE_ANSWER.code, message))
             }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(bytes)
+        })
     }
 }
 

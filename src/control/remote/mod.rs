@@ -10,7 +10,6 @@
 //! server does not answer or says that it cannot now. So one call makes at most [`Retry::times`] + 1 requests, and
 //! a write without a key makes one.
 
-mod address;
 mod exchange;
 mod trouble;
 
@@ -23,16 +22,15 @@ use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
 use reqwest::header::HeaderValue;
-use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client};
 use tokio::sync::{Semaphore, watch};
 
-use crate::control::remote::address::Base;
 use crate::control::remote::exchange::Message;
-use crate::control::remote::trouble::{Failed, tls};
+use crate::control::remote::trouble::{Failed, address, tls};
 use crate::control::{ControlError, ControlPlane, ErrorKind};
 use crate::diag::codes::http as codes;
 use crate::model::op::{Context, Request, Response};
+use crate::net::{self, Base};
 
 /// A text that is never shown: not by `Debug`, not in an error, not in a log.
 #[derive(Clone, PartialEq, Eq)]
@@ -174,37 +172,20 @@ impl Remote {
     /// # Errors
     /// `remote.address`: the URL. `remote.token`: the token is no token. `remote.tls`: the certificates.
     pub fn new(options: RemoteOptions) -> Result<Self, ControlError> {
-        let base = Base::parse(&options.url, options.insecure)?;
+        let base = Base::parse(&options.url, options.insecure).map_err(address)?;
         let token = bearer(&options.token)?;
-        // Whoever links this crate may have chosen another one, which then stays.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let mut builder = Client::builder()
+        let mut builder = net::client(&base, options.connect_time)
             .user_agent(&options.user_agent)
-            .connect_timeout(options.connect_time)
-            .tcp_nodelay(true)
-            .pool_max_idle_per_host(options.parallelism.max(1))
-            // A token goes to the address that a person wrote, and nowhere else.
-            .redirect(Policy::none())
-            .referer(false)
-            // What may be repeated is known here alone.
-            .retry(reqwest::retry::never());
-        if base.is_local() {
-            builder = builder.no_proxy();
-        }
-        builder = match &options.ca {
-            // Without TLS the certificates of the system are of no use, and a system may have none.
-            _ if !base.is_tls() => builder.tls_certs_only([]),
-            None => builder,
-            Some(pem) => {
-                let unusable = |e| tls("the certificates of `ca` cannot be read", e);
-                let certificates = Certificate::from_pem_bundle(pem).map_err(unusable)?;
-                if certificates.is_empty() {
-                    let message = "`ca` holds no certificate in PEM";
-                    return Err(ControlError::new(ErrorKind::Invalid, codes::REMOTE_TLS.code, message));
-                }
-                builder.tls_certs_merge(certificates)
+            .pool_max_idle_per_host(options.parallelism.max(1));
+        if let Some(pem) = options.ca.as_ref().filter(|_| base.is_tls()) {
+            let unusable = |e| tls("the certificates of `ca` cannot be read", e);
+            let certificates = Certificate::from_pem_bundle(pem).map_err(unusable)?;
+            if certificates.is_empty() {
+                let message = "`ca` holds no certificate in PEM";
+                return Err(ControlError::new(ErrorKind::Invalid, codes::REMOTE_TLS.code, message));
             }
-        };
+            builder = builder.tls_certs_merge(certificates);
+        }
         let client = builder.build().map_err(|e| tls("TLS cannot be used", e))?;
         let slots = Semaphore::new(options.parallelism.max(1));
         Ok(Self { client, base, token, options, slots, heard: AtomicBool::new(false) })
@@ -262,15 +243,11 @@ impl ControlPlane for Remote {
     }
 }
 
-/// The header that carries the token; logs of headers show that it is one, not which.
+/// The header that carries the token.
 fn bearer(token: &Secret) -> Result<HeaderValue, ControlError> {
     let Secret(text) = token;
-    let sound = !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
-    let value = sound.then(|| HeaderValue::try_from(format!("Bearer {text}")).ok()).flatten();
-    let Some(mut value) = value else {
+    net::bearer(text).ok_or_else(|| {
         let message = "the token is empty, or has characters that no token has";
-        return Err(ControlError::new(ErrorKind::Permission, codes::REMOTE_TOKEN.code, message));
-    };
-    value.set_sensitive(true);
-    Ok(value)
+        ControlError::new(ErrorKind::Permission, codes::REMOTE_TOKEN.code, message)
+    })
 }

@@ -1,13 +1,13 @@
 //! What can go wrong with one request, and whether the same one may do better.
 
-use std::error::Error;
 use std::time::Duration;
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use crate::control::{ControlError, ErrorKind, http};
 use crate::diag::codes::http as codes;
+use crate::net::{AddressError, of_tls, retry_after};
 
 /// A request that was not answered as it asked.
 #[derive(Debug)]
@@ -66,14 +66,9 @@ fn says_version(error: &ControlError) -> bool {
     error.kind == ErrorKind::Invalid && error.message.contains(http::VERSION)
 }
 
-/// `retry-after`: seconds, or a date.
-fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse::<u64>() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let at = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
-    Some(Duration::try_from(at.duration_since(now)).unwrap_or_default())
+/// A URL that no token goes to.
+pub(super) fn address(error: AddressError) -> ControlError {
+    ControlError::new(ErrorKind::Invalid, codes::REMOTE_ADDRESS.code, error.to_string())
 }
 
 /// No connection, or one that ended before the answer did. Whether the request arrived is not known.
@@ -128,40 +123,9 @@ pub(super) fn tls(message: &str, error: reqwest::Error) -> ControlError {
     out
 }
 
-/// The one of the causes that is an error of TLS. Streams wrap it in errors of input and output, whose `source` leaves out
-/// what they wrap.
-fn of_tls<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref() {
-            return Some(found);
-        }
-        next = match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
-            Some(wrapped) => Some(wrapped as &(dyn Error + 'static)),
-            None => error.source(),
-        };
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn retry_after_is_seconds_or_a_date() {
-        let now: jiff::Timestamp = "2026-11-30T12:00:00Z".parse().unwrap();
-        let of = |text: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(RETRY_AFTER, text.parse().unwrap());
-            retry_after(&headers, now)
-        };
-        assert_eq!(of("7"), Some(Duration::from_secs(7)));
-        assert_eq!(of("Mon, 30 Nov 2026 12:00:09 GMT"), Some(Duration::from_secs(9)));
-        assert_eq!(of("Mon, 30 Nov 2026 11:00:00 GMT"), Some(Duration::ZERO));
-        assert_eq!(of("soon"), None);
-        assert_eq!(retry_after(&HeaderMap::new(), now), None);
-    }
 
     #[test]
     fn what_may_do_better_is_asked_again() {

@@ -116,7 +116,7 @@ fn edges(action: &Action, index: &Index<'_>, problems: &mut Vec<String>) {
 }
 
 /// The references that an action sends.
-fn sent_refs(action: &Action) -> Vec<Ref> {
+pub(super) fn sent_refs(action: &Action) -> Vec<Ref> {
     let Some(address) = &action.address else { return Vec::new() };
     let def = kinds::def(address.kind);
     match &action.step {

@@ -3,6 +3,7 @@
 
 mod files;
 mod outside;
+mod parts;
 mod project;
 pub(crate) mod world;
 

@@ -7,7 +7,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::view::{comment, diagnostics};
 use crate::control::ErrorKind;
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Severity, codes};
 
 /// What a mode says.
 #[derive(Debug)]
@@ -26,6 +26,29 @@ pub struct Report {
     pub markdown: String,
     /// For the log: text for people.
     pub log: String,
+    /// What is left to do once all of that is written.
+    pub closing: Option<Closing>,
+}
+
+/// What a mode does after its report is written: that may take time, and be cut off.
+pub struct Closing(Box<dyn FnOnce()>);
+
+impl Closing {
+    /// Does this then.
+    pub fn new(then: impl FnOnce() + 'static) -> Self {
+        Self(Box::new(then))
+    }
+
+    /// Does it.
+    pub fn run(self) {
+        (self.0)();
+    }
+}
+
+impl std::fmt::Debug for Closing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Closing(…)")
+    }
 }
 
 impl Report {
@@ -39,6 +62,7 @@ impl Report {
             annotations: Vec::new(),
             markdown: String::new(),
             log: String::new(),
+            closing: None,
         }
     }
 
@@ -74,6 +98,18 @@ impl Report {
     }
 }
 
+/// Codes that say more than how the command line would end.
+const REASONS: &[(&Code, FailureReason)] = &[
+    (&codes::ci::INPUT, FailureReason::Usage),
+    (&codes::ci::SURROUNDINGS, FailureReason::Usage),
+    (&codes::cli::READ, FailureReason::Usage),
+    (&codes::ci::FORK, FailureReason::NotAllowed),
+    (&codes::ci::ORIGIN, FailureReason::NotAllowed),
+    (&codes::ci::APPROVAL_UNREAD, FailureReason::ApprovalMissing),
+    (&codes::apply::OTHER_PLAN, FailureReason::PlanChanged),
+    (&codes::plan::FILE_DIGEST, FailureReason::PlanChanged),
+];
+
 /// A diagnostic as a remark.
 pub fn annotation(d: &Diagnostic) -> Annotation {
     let level = match d.severity {
@@ -95,6 +131,10 @@ pub fn annotation(d: &Diagnostic) -> Annotation {
 
 /// Why, by what the failure says.
 fn reason(failure: &Failure) -> FailureReason {
+    let code = failure.diagnostics.0.first().map(|d| d.code.code);
+    if let Some((_, reason)) = REASONS.iter().find(|(of, _)| code == Some(of.code)) {
+        return *reason;
+    }
     match failure.kind {
         Some(ErrorKind::Permission) => FailureReason::Unauthorized,
         Some(ErrorKind::Unavailable) => FailureReason::Unreachable,
