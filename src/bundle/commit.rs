@@ -4,11 +4,12 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::ops::Not;
 use std::path::{Path, PathBuf};
 
 use git2::{ErrorCode, ObjectType, Oid, Repository, RepositoryInitOptions, Tree};
 
-use crate::bundle::{paths, project::relative, special};
+use crate::bundle::{git, paths, project::relative, special};
 
 /// Most files that are written.
 const MOST_FILES: usize = 200_000;
@@ -115,6 +116,11 @@ pub fn head(folder: &Path) -> Result<Head, CommitError> {
     let (repository, _) = open(folder)?;
     let commit = repository.head().and_then(|h| h.peel_to_commit()).map_err(|e| unread(&e))?;
     Ok(Head { commit: commit.id().to_string(), parents: commit.parent_ids().map(|p| p.to_string()).collect() })
+}
+
+/// Are there files in the check-out, anywhere, that are not of its commit? What cannot be told is.
+pub fn is_dirty(folder: &Path) -> bool {
+    open(folder).is_ok_and(|(repository, _)| git::dirty(&repository, "") == Some(false)).not()
 }
 
 impl Commit {

@@ -32,7 +32,7 @@ mod tests;
 mod walk;
 mod want;
 
-pub use commit::{BaseOf, Commit, CommitError, Head, head};
+pub use commit::{BaseOf, Commit, CommitError, Head, head, is_dirty};
 pub use error::BundleError;
 pub use project::Project;
 pub use want::{BundleReport, BundleWant, Found, Purpose, What};

@@ -7,7 +7,7 @@ use crate::cli::files::{find_project, scope_argument};
 use crate::cli::target::{Place, Workspace, choose};
 use crate::cli::view::diagnostics::{self, Options as Shown};
 use crate::diag::{Diagnostic, Severity, codes};
-use crate::model::config::{Allowance, Config};
+use crate::model::config::{Allowance, Config, Policy};
 use crate::model::op::Context;
 use crate::plan::{self, Plan, Scope};
 use crate::reconcile::Desired;
@@ -23,6 +23,8 @@ pub struct Session {
     pub place: Place,
     /// What is desired is what an earlier apply left, not what was loaded.
     pub rollback: bool,
+    /// See [`plan::Options::limits`].
+    pub limits: Option<Policy>,
 }
 
 /// What is planned beside the files.
@@ -64,7 +66,7 @@ pub fn load_sound(run: &Run) -> Result<(std::path::PathBuf, Loaded), Failure> {
 pub fn open(run: &Run) -> Result<Session, Failure> {
     let (dir, loaded) = load_sound(run)?;
     let place = choose(&loaded.config, target(run), &dir)?;
-    Ok(Session { dir, loaded, place, rollback: false })
+    Ok(Session { dir, loaded, place, rollback: false, limits: None })
 }
 
 /// The target that is asked for: the option, else the environment.
@@ -90,7 +92,8 @@ pub fn today() -> jiff::civil::Date {
 impl Session {
     /// What planning is told.
     pub fn options(&self, run: &Run, wish: &Wish) -> plan::Options {
-        plan::Options { rollback: self.rollback, ..options(run, wish, &self.dir, self.place.origin()) }
+        let options = options(run, wish, &self.dir, self.place.origin());
+        plan::Options { rollback: self.rollback, limits: self.limits.clone(), ..options }
     }
 
     /// Reads the workspace and plans.

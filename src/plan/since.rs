@@ -24,7 +24,12 @@ pub fn since(base: &Desired, head: &Desired, options: &Options) -> Plan {
         moved: new_lines(&base.moved, &wanted.moved),
         adopt: new_lines(&base.adopt, &wanted.adopt),
         accept: Vec::new(),
-        removed: wanted.removed.iter().filter(|line| !base.removed.contains(line) || names_one(&base, line)).cloned().collect(),
+        removed: wanted
+            .removed
+            .iter()
+            .filter(|line| !base.removed.contains(line) || names_one(&base, line))
+            .cloned()
+            .collect(),
         ..wanted.into_owned()
     };
     let live = live(&base, &wanted, options);
@@ -73,7 +78,13 @@ fn live(base: &Desired, head: &Desired, options: &Options) -> Live {
         workspace: workspace.map(|(id, epoch)| Workspace { id, epoch }),
         record: Some(OwnerRecord { policy: Some(base.policy.clone()), source: None, undone: BTreeMap::new(), seq: 1 }),
         resources: base.resources.iter().map(|(a, w)| (a.clone(), resource(w, &head.owner))).collect(),
-        resolved: base.resources.values().chain(head.resources.values()).flat_map(|w| &w.refs).flat_map(|r| resolved(r, head)).collect(),
+        resolved: base
+            .resources
+            .values()
+            .chain(head.resources.values())
+            .flat_map(|w| &w.refs)
+            .flat_map(|r| resolved(r, head))
+            .collect(),
         elsewhere: head.adopt.iter().filter_map(|line| Some((line.id.clone(), adopted(line, head)?))).collect(),
         held_blobs: base.resources.values().flat_map(blobs).collect(),
         ..Live::default()

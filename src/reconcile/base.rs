@@ -77,11 +77,8 @@ pub fn base(dir: &Path, of: BaseOf<'_>, options: &LoadOptions) -> Result<Base, B
     let project = match load(&project, options) {
         Ok(mut loaded) => {
             if let Some(desired) = &mut loaded.desired {
-                desired.source = Source {
-                    commit: Some(commit.clone()),
-                    path: Some(files.prefix().to_owned()),
-                    ..Source::default()
-                };
+                desired.source =
+                    Source { commit: Some(commit.clone()), path: Some(files.prefix().to_owned()), ..Source::default() };
             }
             Earlier::Loaded(Box::new(loaded))
         }

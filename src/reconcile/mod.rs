@@ -15,7 +15,7 @@ mod source;
 mod tests;
 
 pub use crate::apply::{ApplyError, ApplyOptions, Event};
-pub use crate::bundle::{BaseOf, CommitError, Head, head};
+pub use crate::bundle::{BaseOf, CommitError, Head, head, is_dirty};
 pub use crate::desired::{Desired, Wanted};
 pub use base::{Base, BaseError, Earlier, base};
 pub use recorded::recorded;

@@ -46,10 +46,7 @@ fn what_is_new_what_changes_and_what_goes() {
     let plan = diff(&base, &head);
     let mut all = ids(&plan);
     all.sort_unstable();
-    assert_eq!(
-        all,
-        ["Agent/second#create", "Agent/support#update", "MemoryStore/notes#publish", "Skill/tone#publish"]
-    );
+    assert_eq!(all, ["Agent/second#create", "Agent/support#update", "MemoryStore/notes#publish", "Skill/tone#publish"]);
     let support = plan.actions.iter().find(|a| a.id == "Agent/support#update").unwrap();
     let prompt = support.about.changes.iter().find(|c| c.path == "instructions").unwrap();
     assert_eq!((prompt.before.clone(), prompt.cause), (Some(json!("be kind")), Cause::File));
@@ -96,7 +93,8 @@ fn the_policy_of_before_judges() {
 fn what_only_a_workspace_knows_is_taken_to_be_there() {
     let numbered = |version: u64| {
         let mut desired = project();
-        let skills = json!([{ "skill": "tone", "version": version }, { "skill": { "id": "skill_7" }, "follow": "latest" }]);
+        let skills =
+            json!([{ "skill": "tone", "version": version }, { "skill": { "id": "skill_7" }, "follow": "latest" }]);
         desired.put_files("Skill/tone", files(&[("SKILL.md", "kind")]));
         desired.put("Agent/a", &json!({ "model": "claude-sonnet-5", "instructions": "x", "skills": skills }));
         desired
