@@ -260,7 +260,7 @@ impl<'a> Old<'a> {
 }
 
 /// Writes references of a form otherwise; says which.
-fn renamed<'t>(
+pub(super) fn renamed<'t>(
     def: &KindDef,
     name: &str,
     form: &mut Cow<'_, Value>,

@@ -52,7 +52,7 @@ pub use file::{MOST_BYTES, PlanFileError, read, write};
 pub use item::{carries, may_be_replaced_along, pin};
 use scope::Pattern;
 pub use scope::Scope;
-pub use standing::SourceRelation;
+pub use standing::{NOTE_OF_UNDONE, SourceRelation, place_of};
 pub use types::*;
 
 use std::borrow::Cow;
@@ -188,7 +188,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let live: &Live = &placed.live;
     let allowed = Allowed::new(options);
     let mut items = item::items((all, &desired.owner), &placed, &scope, &mut out);
-    strangers::same_address(&mut items, &desired.owner, live, &allowed, &mut out);
+    strangers::same_address(&mut items, &desired.owner, &placed, &allowed, &mut out);
     strangers::newer(all, live, &scope, &mut out);
     let users = item::users(&items);
     let mut deltas: Vec<_> =

@@ -112,13 +112,13 @@ async fn read<C: ControlPlane>(
         ask.resolve(&pins),
         ask.referrers(&going),
         ask.missing(&blobs),
-        elsewhere(ask, &asked, &to_adopt),
+        elsewhere(ask, desired, &asked, &to_adopt),
         async { if bodies.is_empty() && absent.is_empty() { Ok(()) } else { put_bodies(ask, &bodies, live).await } },
     )?;
     (live.taken_names, live.same_name) = same_name;
     found.put_into(live);
     let gone_on = gone_on(desired, live);
-    elsewhere(ask, &[], &gone_on).await?.put_into(live);
+    elsewhere(ask, desired, &[], &gone_on).await?.put_into(live);
     live.resolved.extend(resolved(&pins, pinned));
     for referrer in referrers {
         live.referrers.entry(referrer.to.clone()).or_default().push(referrer);

@@ -6,6 +6,7 @@
 mod action;
 mod cli_backup;
 mod cli_bounds;
+mod cli_copied;
 mod cli_decide;
 mod cli_drift;
 mod cli_edit;

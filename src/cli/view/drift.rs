@@ -11,7 +11,7 @@ use crate::diag::bounded;
 use crate::model::Digest;
 use crate::model::op::Source;
 use crate::plan::{
-    Cause, Difference, Drift, DriftCause, Drifted, FieldChange, FileChange, Move, SourceRelation, Verdict,
+    Cause, Difference, Drift, DriftCause, Drifted, FieldChange, FileChange, Move, SourceRelation, Verdict, place_of,
 };
 
 /// The whole report. Ends with a line feed.
@@ -64,7 +64,7 @@ pub(super) fn source(drift: &Drift) -> Option<String> {
             Some(format!("commit {now} is older than {last}, which was applied last"))
         }
         SourceRelation::OtherRepository => {
-            let place = |s: &Source| format!("{}:{}", text(s.repository.as_ref()), text(s.path.as_ref()));
+            let place = |s: &Source| line(&place_of(s));
             Some(format!("{} was last applied from {}, and this is {}", drift.owner, place(last), place(&drift.source)))
         }
         SourceRelation::Same | SourceRelation::Newer | SourceRelation::Stranger | SourceRelation::Unknown => None,

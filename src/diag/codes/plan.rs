@@ -82,9 +82,9 @@ codes! {
     ADDRESS_TAKEN = "plan.address_taken", Error, "Two live resources are to be at one address",
         "A `moved:` or `adopt:` line leads to an address at which there is a live resource already.",
         "Take the line out, or give one of the two another name and apply that first.";
-    SAME_ADDRESS = "plan.same_address", Error, "Another owner has an equal resource at this address",
-        "Most likely it moves from one repository to another. Made now there would be two, and the old one would be retired.",
-        "Wait until its owner hands it over, take it over, or, if it is another one: --allow same-name=ADDRESS.";
+    SAME_ADDRESS = "plan.same_address", Error, "Another owner has a resource at this address",
+        "It may be one that moves from one repository to another, changed on the way or not. Made now there would be two, and the old one would be retired. Two owners may have the same address, but a second resource is not made without a word.",
+        "Wait until its owner hands it over, take it over, or, if it is another one, once: --allow same-name=ADDRESS.";
     NEWER_VERSION = "plan.newer_version", Note, "A pinned resource of another owner has a newer version",
         "A pin moves only by a change of the file.",
         "Look at the newer version, and pin it if it is wanted.";

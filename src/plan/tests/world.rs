@@ -50,6 +50,7 @@ pub(super) fn project() -> Desired {
         removed: Vec::new(),
         adopt: Vec::new(),
         accept: Vec::new(),
+        lines: BTreeMap::new(),
         source: Source::default(),
     }
 }

@@ -8,6 +8,7 @@ use crate::cli::args::Pull;
 use crate::cli::commands::pull::choose::{Chosen, View, failed};
 use crate::cli::commands::pull::here::or_fail;
 use crate::cli::failure::Failure;
+use crate::cli::view::text::count;
 use crate::diag::codes::bundle::SECRET_NAME;
 use crate::diag::codes::pull as code;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -35,8 +36,8 @@ impl Store {
         let mut out = Vec::new();
         if self.beside > 0 {
             let folder = learned_folder(&self.address);
-            let message =
-                format!("{} memories of {} are in {folder}, which nothing declares", self.beside, self.address);
+            let (what, are) = (count(self.beside, "memory"), if self.beside == 1 { "is" } else { "are" });
+            let message = format!("{what} of {} {are} in {folder}, which nothing declares", self.address);
             let fix =
                 format!("move what is approved, or add {{path: {folder}, at: /…, mode: upkeep}} to its `contents`");
             out.push(Diagnostic::new(&code::LEFT, message).fix(fix));
