@@ -112,16 +112,7 @@ impl Machine {
                 Step::Create { .. } => {
                     let made = now.values().find(|s| s.address.as_ref() == Some(address) && !s.superseded);
                     let made = made.unwrap_or_else(|| panic!("{address} was not made"));
-                    // What a line takes to another address is said to be another one.
-                    let named = |id: &str| self.files[o].adopt.values().any(|(of, _)| of == id);
-                    let theirs = |(id, k): (&String, &Known)| {
-                        let there = k.address.as_ref() == Some(address);
-                        k.owner == Some(1 - o) && k.offered.is_none() && !k.gone && there && !named(id)
-                    };
-                    let had =
-                        |k: &Known| k.owner == Some(o) && k.offered.is_none() && k.address.as_ref() == Some(address);
-                    // What comes back is no second one.
-                    let second = self.known.iter().any(theirs) && !self.known.values().any(had);
+                    let second = self.is_second(o, address);
                     assert!(another || !second, "a second {address} was made without a word");
                     *self.did.entry("second").or_default() += usize::from(second);
                     // What another archived, and this made anew, is this owner's no more.
@@ -165,6 +156,18 @@ impl Machine {
                 three(known, field, declared.fields.get(field), reverts);
             }
         }
+    }
+
+    /// Does the other owner have a resource at this address, and this one had none there?
+    fn is_second(&self, o: usize, address: &Address) -> bool {
+        let at = |k: &Known, owner: usize| {
+            k.owner == Some(owner) && k.offered.is_none() && k.address.as_ref() == Some(address)
+        };
+        // What a line takes to another address is said to be another one.
+        let named = |id: &str| self.files[o].adopt.values().any(|(of, _)| of == id);
+        let theirs = self.known.iter().any(|(id, k)| at(k, 1 - o) && !k.gone && !named(id));
+        // What comes back is no second one.
+        theirs && !self.known.values().any(|k| at(k, o))
     }
 
     /// The workspace is as the model says, resource by resource, whoever owns it.
