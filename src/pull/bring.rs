@@ -33,8 +33,10 @@ pub struct Move {
 /// What became of the fields of a resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Brought {
-    /// Fields, or files, in which a person has to decide: the texts have marks.
+    /// Fields in which a person has to decide: the texts have marks.
     pub conflicts: Vec<String>,
+    /// Fields in which a person has to decide and no marks can stand: the file keeps what it says.
+    pub kept: Vec<String>,
     /// Some text says more than what is live: the file had changed too, elsewhere.
     pub merged: bool,
 }
@@ -57,7 +59,7 @@ pub fn bring(wanted: &Wanted, live: &Value, moves: &[Move], texts: &mut Texts) -
     let mut others = Texts::new();
     let forms = Forms::of(wanted, live);
     for moved in moves {
-        let text = merged(moved, &mut out);
+        let Some(text) = merged(moved, &mut out) else { continue };
         if moved.field == "instructions" && wanted.address.kind == Kind::Agent {
             let text = text.as_ref().and_then(Value::as_str);
             let parts = Instructions { wanted, manifest: &manifest, texts };
@@ -79,21 +81,29 @@ pub fn bring(wanted: &Wanted, live: &Value, moves: &[Move], texts: &mut Texts) -
     Ok(out)
 }
 
-/// A text of which both sides moved on is joined; of anything else what is live is taken.
-fn merged(moved: &Move, out: &mut Brought) -> Option<Value> {
-    let (file, live) = (moved.file.as_ref().and_then(Value::as_str), moved.live.as_ref().and_then(Value::as_str));
-    let applied = moved.applied.as_ref().and_then(Value::as_str).unwrap_or_default();
-    let (Some(file), Some(live)) = (file, live) else { return moved.live.clone() };
-    let has_lines = [file, applied, live].iter().any(|t| t.contains('\n'));
-    if !has_lines && moved.field != "instructions" {
-        return moved.live.clone();
+/// What a field is to be: what is live; a text of which both sides moved on is joined. `None`: both sides moved on, to
+/// different values, and it is no text with lines, so it stays as the file says it.
+fn merged(moved: &Move, out: &mut Brought) -> Option<Option<Value>> {
+    if moved.file == moved.applied || moved.file == moved.live {
+        return Some(moved.live.clone());
     }
-    let joined = merge(file, applied, live);
+    let text = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
+    let applied = text(&moved.applied).unwrap_or_default();
+    let (Some(file), Some(live)) = (text(&moved.file), text(&moved.live)) else {
+        out.kept.push(moved.field.clone());
+        return None;
+    };
+    let has_lines = [&file, &applied, &live].iter().any(|t| t.contains('\n'));
+    if !has_lines && moved.field != "instructions" {
+        out.kept.push(moved.field.clone());
+        return None;
+    }
+    let joined = merge(&file, &applied, &live);
     out.merged |= joined.text != live;
     if joined.conflicts > 0 {
         out.conflicts.push(moved.field.clone());
     }
-    Some(Value::String(joined.text))
+    Some(Some(Value::String(joined.text)))
 }
 
 /// Where a resource is declared.
