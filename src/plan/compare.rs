@@ -214,7 +214,7 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         (None, false) => Delta::new(item, State::Unread),
         (Some(body), false) => {
             let taken = decision(item, &desired.accept).map(|line| line.take);
-            let asked = options.revert_all || options.revert.contains(item.address());
+            let asked = options.revert_all || options.revert.name(item.address());
             compared(item, body, &Rule { reverts, asked, taken }, &desired.owner)
         }
     };

@@ -300,7 +300,7 @@ fn write(run: &Run, session: &Session, mut out: Brought) -> Ran {
     let (marks, kept) = (has(&CONFLICT_MARKER), has(&code::CONFLICT));
     if !out.notes.0.is_empty() {
         out.notes.sort();
-        let shown = Shown { width: run.printer.width };
+        let shown = Shown { width: run.printer.err_width };
         let report = diagnostics::report(&out.notes, &session.loaded.sources, shown);
         if marks || kept { run.printer.err(&report) } else { run.printer.talk(&report) }
     }

@@ -154,12 +154,14 @@ impl Bundles<'_, '_> {
             Some(applied) => self.held(applied.sha256).await?,
             None => Vec::new(),
         };
-        let texts = [&own, &base, &theirs].map(|bytes| std::str::from_utf8(bytes).ok());
+        // Marks between bytes that are no lines would only break them.
+        let text = |bytes: &Vec<u8>| std::str::from_utf8(bytes).ok().filter(|t| !t.contains('\0')).map(str::to_owned);
+        let texts = [&own, &base, &theirs].map(text);
         let [Some(own), Some(base), Some(theirs)] = texts else {
             self.stays(place, format!("{file} was changed here and live, and is no text: it stays as it is here"));
             return Ok(true);
         };
-        let joined = merge(own, base, theirs).text;
+        let joined = merge(&own, &base, &theirs).text;
         let merged = joined != theirs;
         let item = Item { executable: here.executable, ..live };
         self.put(place, (path, file), item, joined.into_bytes());
