@@ -172,6 +172,15 @@ fn every_kind_can_be_edited() {
     assert_eq!(causes, ["break_glass"; 6], "{drift:#}");
     let seen = s.run(&["drift"]).code(3).out;
     assert!(seen.contains("~ SKILL.md") && seen.contains("[-Old-]{+New+} words"), "{seen}");
+    // A plan shows them file by file too, and nobody has to compare digests.
+    let seen = s.run(&["plan"]).code(0).out;
+    assert!(
+        seen.contains("~ SKILL.md") && seen.contains("[-Old-]{+New+} words") && !seen.contains("sha256:…"),
+        "{seen}"
+    );
+    let held = s.run(&["plan", "--json"]).json()["held"].clone();
+    let files = held.as_array().unwrap().iter().find(|h| h["address"] == "Skill/triage").unwrap()["files"].clone();
+    assert_eq!((&files[0]["path"], files.as_array().unwrap().len()), (&serde_json::json!("SKILL.md"), 1));
     let refused = edit(&s, "FileTree/kit", "sed -i 's/kind: upload/kind: git/'").code(1);
     assert!(refused.err.contains("edit.not_here") && refused.err.contains("manifest.missing_key"), "{refused:?}");
     kept(&refused);
