@@ -59,7 +59,11 @@ pub fn bring(wanted: &Wanted, live: &Value, moves: &[Move], texts: &mut Texts) -
     let mut others = Texts::new();
     let forms = Forms::of(wanted, live);
     for moved in moves {
-        let Some(text) = merged(moved, &mut out) else { continue };
+        if stays(moved) {
+            out.kept.push(moved.field.clone());
+            continue;
+        }
+        let text = merged(moved, &mut out);
         if moved.field == "instructions" && wanted.address.kind == Kind::Agent {
             let text = text.as_ref().and_then(Value::as_str);
             let parts = Instructions { wanted, manifest: &manifest, texts };
@@ -81,29 +85,32 @@ pub fn bring(wanted: &Wanted, live: &Value, moves: &[Move], texts: &mut Texts) -
     Ok(out)
 }
 
-/// What a field is to be: what is live; a text of which both sides moved on is joined. `None`: both sides moved on, to
-/// different values, and it is no text with lines, so it stays as the file says it.
-fn merged(moved: &Move, out: &mut Brought) -> Option<Option<Value>> {
+/// Did both sides move on, to different values, where no marks can stand? Then the file keeps what it says.
+fn stays(moved: &Move) -> bool {
     if moved.file == moved.applied || moved.file == moved.live {
-        return Some(moved.live.clone());
+        return false;
     }
-    let text = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
-    let applied = text(&moved.applied).unwrap_or_default();
-    let (Some(file), Some(live)) = (text(&moved.file), text(&moved.live)) else {
-        out.kept.push(moved.field.clone());
-        return None;
-    };
-    let has_lines = [&file, &applied, &live].iter().any(|t| t.contains('\n'));
-    if !has_lines && moved.field != "instructions" {
-        out.kept.push(moved.field.clone());
-        return None;
+    let texts = [&moved.file, &moved.live].map(|v| v.as_ref().and_then(Value::as_str));
+    let has_lines = [&moved.file, &moved.applied, &moved.live].iter().any(|v| text_of(v.as_ref()).contains('\n'));
+    texts.contains(&None) || !(has_lines || moved.field == "instructions")
+}
+
+fn text_of(value: Option<&Value>) -> &str {
+    value.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What a field is to be: what is live; a text of which both sides moved on is joined.
+fn merged(moved: &Move, out: &mut Brought) -> Option<Value> {
+    if moved.file == moved.applied || moved.file == moved.live {
+        return moved.live.clone();
     }
-    let joined = merge(&file, &applied, &live);
+    let live = text_of(moved.live.as_ref());
+    let joined = merge(text_of(moved.file.as_ref()), text_of(moved.applied.as_ref()), live);
     out.merged |= joined.text != live;
     if joined.conflicts > 0 {
         out.conflicts.push(moved.field.clone());
     }
-    Some(Some(Value::String(joined.text)))
+    Some(Value::String(joined.text))
 }
 
 /// Where a resource is declared.

@@ -123,7 +123,7 @@ fn said(found: &Diagnostics, file: &str) -> String {
         let at = at.map(|at| format!("line {}: ", at.line.saturating_add(above))).unwrap_or_default();
         format!("{at}{} (fix: {})", line(&d.message), line(fix(d)))
     }));
-    out.iter().map(|row| format!("{SAID}{row}\n")).collect()
+    format!("{SAID}{}\n", out.join(&format!("\n{SAID}")))
 }
 
 /// A private file with what is edited. It goes when this ends, unless it is kept.
