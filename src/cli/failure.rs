@@ -120,7 +120,7 @@ impl Failure {
 }
 
 /// Reads `file:line:column`.
-fn place(text: &str) -> Option<Location> {
+pub(super) fn place(text: &str) -> Option<Location> {
     let (rest, column) = text.rsplit_once(':')?;
     let (file, line) = rest.rsplit_once(':')?;
     Some(Location { line: line.parse().ok()?, column: column.parse().ok()?, ..Location::file(file) })

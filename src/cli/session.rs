@@ -54,7 +54,7 @@ pub fn open(run: &Run) -> Result<Session, Failure> {
         return Err(Failure::many(loaded.diagnostics, loaded.sources));
     }
     if loaded.diagnostics.count(Severity::Warning) > 0 {
-        let shown = Shown { width: run.printer.width };
+        let shown = Shown { width: run.printer.err_width };
         run.printer.talk(&diagnostics::report(&loaded.diagnostics, &loaded.sources, shown));
     }
     let place = choose(&loaded.config, target(run), &dir)?;
@@ -92,7 +92,7 @@ impl Session {
                 exclude: wish.what.exclude.iter().map(argument).collect(),
                 labels: wish.what.labels.clone(),
             },
-            revert: wish.what.revert.iter().cloned().collect(),
+            revert: wish.what.revert.iter().collect(),
             revert_all: wish.what.revert_all,
             today: today(),
             destroy: wish.destroy,

@@ -138,7 +138,7 @@ impl<'a> Delta<'a> {
     /// Did an `accept:` line decide a conflict of it?
     pub(super) fn is_decided(&self) -> bool {
         let decided = |o: Outcome| matches!(o, Outcome::Accepted | Outcome::Send(Cause::Both));
-        self.fields.iter().any(|f| decided(f.outcome))
+        self.fields.iter().any(|f| decided(f.outcome)) || self.memories.as_ref().is_some_and(|m| m.decided)
     }
 
     /// Would there be an action?
@@ -214,7 +214,7 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         (None, false) => Delta::new(item, State::Unread),
         (Some(body), false) => {
             let taken = decision(item, &desired.accept).map(|line| line.take);
-            let asked = options.revert_all || options.revert.contains(item.address());
+            let asked = options.revert_all || options.revert.name(item.address());
             compared(item, body, &Rule { reverts, asked, taken }, &desired.owner)
         }
     };
@@ -249,7 +249,7 @@ pub(super) fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, rule: &Rule, 
         }
     }
     out.fields.shrink_to_fit();
-    out.memories = memory::compare(item, me).map(Box::new);
+    out.memories = memory::compare(item, rule.taken, me).map(Box::new);
     let set = |v: &[String]| v.iter().cloned().collect::<BTreeSet<_>>();
     out.unowned_moved = set(&body.applied.unowned) != set(&record::unowned(&out));
     let fixed = item.def.replaced(live, &item.spec);

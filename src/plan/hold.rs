@@ -9,7 +9,7 @@ use crate::model::Address;
 use crate::model::op::{Beside, Moved};
 use crate::plan::compare::{Delta, Outcome, State, decision};
 use crate::plan::item::Item;
-use crate::plan::{Cause, Effect, Gathered, Held, KeptMemory, Notes, Options, places};
+use crate::plan::{Cause, Effect, Gathered, Held, KeptMemory, Notes, Options, changes, places};
 
 /// Who moved a field, by the audit: the newest write that touched it.
 pub(super) fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
@@ -67,18 +67,16 @@ pub(super) fn report(
                 finding.fix(fix).at = Some(at.clone());
             }
             out.held.push(Held {
-                address: address.clone(),
                 field: Some(f.path.clone()),
                 applied: f.applied.filter(|_| !f.again).cloned(),
                 live: f.live.cloned(),
                 wanted: f.wanted.filter(|_| conflict || accepted || f.again).cloned(),
+                files: item.body().map(|b| changes::moved(item, f, b)).unwrap_or_default(),
                 conflict,
                 owned_again: f.again,
                 accepted: line.filter(|_| accepted).map(|l| l.reason.clone()),
-                actor: who.map(|m| m.actor.clone()),
-                when: who.map(|m| m.at.clone()),
-                break_glass: who.and_then(|m| m.break_glass.clone()),
                 at: Some(at),
+                ..Held::of(address, who)
             });
         }
     }
@@ -121,18 +119,5 @@ fn gone(delta: &Delta<'_>, options: &Options, out: &mut Gathered) {
             .fix(format!("make it anew with --revert {address}, or let it go in the files too"))
             .at(item.wanted);
     }
-    out.held.push(Held {
-        address: address.clone(),
-        field: None,
-        applied: None,
-        live: None,
-        wanted: None,
-        conflict,
-        owned_again: false,
-        accepted: None,
-        actor: by.map(|m| m.actor.clone()),
-        when: by.map(|m| m.at.clone()),
-        break_glass: by.and_then(|m| m.break_glass.clone()),
-        at: Some(item.wanted.at.to_string()),
-    });
+    out.held.push(Held { conflict, at: Some(item.wanted.at.to_string()), ..Held::of(address, by) });
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::live::LiveBody;
+use crate::model::config::Take;
 use crate::model::kinds::{is_under, is_unowned};
 use crate::model::op::{ActorKind, Beside, MemoryInfo};
 use crate::model::{Digest, Owner};
@@ -31,6 +32,8 @@ pub(super) struct Memories {
     pub(super) kept: Vec<String>,
     /// Deletes, outside `enforce`, of what a session wrote last.
     pub(super) by_session: Vec<String>,
+    /// Did an `accept:` line decide about one of them?
+    pub(super) decided: bool,
     /// For people.
     pub(super) files: Vec<FileChange>,
     /// How many memories are live.
@@ -142,7 +145,8 @@ pub(super) fn paths<'a>(item: &'a Item<'_>, body: &'a LiveBody) -> Vec<Path<'a>>
 }
 
 /// Compares. `None`: the kind has no memories.
-pub(super) fn compare(item: &Item<'_>, me: &Owner) -> Option<Memories> {
+/// `taken` is the side that an `accept:` line takes.
+pub(super) fn compare(item: &Item<'_>, taken: Option<Take>, me: &Owner) -> Option<Memories> {
     item.def.field("contents")?;
     let body = item.body()?;
     let paths = paths(item, body);
@@ -150,7 +154,7 @@ pub(super) fn compare(item: &Item<'_>, me: &Owner) -> Option<Memories> {
     let live: BTreeMap<&str, Digest> = paths.iter().filter_map(|p| Some((p.at, p.live?))).collect();
     let mut out = Memories { live: live.len(), ..Memories::default() };
     for p in &paths {
-        decide(item, &body.applied.spec, p, &mut out);
+        decide(item, &body.applied.spec, (p, taken), &mut out);
     }
     for path in out.puts.iter().chain(&out.deletes) {
         out.expect.insert(path.clone(), live.get(path.as_str()).copied());
@@ -186,17 +190,17 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
     out
 }
 
-fn decide(item: &Item<'_>, applied_spec: &Value, p: &Path<'_>, out: &mut Memories) {
+fn decide(item: &Item<'_>, applied_spec: &Value, (p, taken): (&Path<'_>, Option<Take>), out: &mut Memories) {
     match mode_of(item, p.at) {
         Some(Mode::Enforce) => enforce(p, out),
-        Some(Mode::Upkeep) => upkeep(p, out),
+        Some(Mode::Upkeep) => upkeep(p, taken, out),
         Some(Mode::Seed) => seed(p, out),
         Some(Mode::Observe) => out.keep(p, p.live.is_some()),
         Some(Mode::Ignore) => record(p.at, p.applied, out),
         // No prefix holds it any more. What was only seeded or observed is left; the rest is as in upkeep.
         None => match mode_at(applied_spec, p.at) {
             Some(Mode::Seed | Mode::Observe) => out.keep(p, p.live.is_some()),
-            _ => upkeep(p, out),
+            _ => upkeep(p, taken, out),
         },
     }
 }
@@ -217,13 +221,17 @@ fn enforce(p: &Path<'_>, out: &mut Memories) {
     }
 }
 
-/// Update what only we changed; keep and report what others changed.
-fn upkeep(p: &Path<'_>, out: &mut Memories) {
+/// Update what only we changed; keep and report what others changed, unless a line took the file where both did.
+fn upkeep(p: &Path<'_>, taken: Option<Take>, out: &mut Memories) {
     if p.live == p.wanted {
         return record(p.at, p.wanted, out);
     }
     let ours = p.live == p.applied;
-    if !ours {
+    // The digest that such a line names covers what was applied, and no other memory.
+    let both = p.applied.is_some() && p.wanted != p.applied;
+    let decided = both && taken == Some(Take::File);
+    out.decided |= decided && !ours;
+    if !ours && !decided {
         out.keep(p, true);
         return record(p.at, p.applied, out);
     }

@@ -51,7 +51,7 @@ pub use exit::exit_code;
 pub use file::{MOST_BYTES, PlanFileError, read, write};
 pub use item::{carries, may_be_replaced_along, pin};
 use scope::Pattern;
-pub use scope::Scope;
+pub use scope::{Addresses, Scope};
 pub use standing::{NOTE_OF_UNDONE, SourceRelation, place_of};
 pub use types::*;
 
@@ -72,8 +72,8 @@ pub struct Options {
     pub allowances: Vec<Allowance>,
     /// Which part. Default: all.
     pub scope: Scope,
-    /// Addresses whose live moves are put back.
-    pub revert: BTreeSet<Address>,
+    /// Addresses whose live moves are put back, with globs.
+    pub revert: Addresses,
     /// All live moves are put back.
     pub revert_all: bool,
     /// Today, for whoever shows dates; no action depends on it.
@@ -93,9 +93,7 @@ pub struct Options {
 impl Options {
     /// Are the live moves of this resource put back?
     fn reverts(&self, address: &Address, desired: &Desired) -> bool {
-        self.revert_all
-            || self.revert.contains(address)
-            || desired.policy.on_drift == crate::model::config::OnDrift::Revert
+        self.revert_all || self.revert.name(address) || desired.policy.on_drift == crate::model::config::OnDrift::Revert
     }
 }
 

@@ -38,6 +38,7 @@ mod layering;
 mod openapi;
 mod operations;
 mod owners;
+mod phantom;
 mod remote;
 mod repo;
 mod sandbox;

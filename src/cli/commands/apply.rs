@@ -133,7 +133,7 @@ fn not_ended_well(run: &Run, error: &ReconcileError) -> Ran {
 }
 
 fn say(run: &Run, diagnostics: &Diagnostics) {
-    let shown = diagnostics::Options { width: run.printer.width };
+    let shown = diagnostics::Options { width: run.printer.err_width };
     run.printer.err(&diagnostics::report(diagnostics, &diagnostics::Sources::new(), shown));
 }
 

@@ -201,7 +201,13 @@ fn held(plan: &Plan, out: &mut String, left: &mut Left) {
         let mut row = format!("- {word} {}{what}{why}\n", code(&item.address.to_string()));
         if item.field.is_some() {
             let mut diff = String::new();
-            shown(&mut diff, values::two(before.as_ref(), item.live.as_ref()));
+            if item.files.is_empty() {
+                shown(&mut diff, values::two(before.as_ref(), item.live.as_ref()));
+            }
+            for file in &item.files {
+                let sign = values::file_sign(file.change).replace(['~', '»'], "!");
+                let _ = writeln!(diff, "{sign} {}", values::file(file));
+            }
             row.push_str(&indent(&fence("diff", &clip(&diff, DETAIL))));
         }
         left.held += usize::from(!section.push(&row));

@@ -141,6 +141,7 @@ pub fn plan() -> Plan {
         applied: Some(json!("Answers")),
         live: Some(json!("Answers questions")),
         wanted: None,
+        files: Vec::new(),
         conflict: false,
         owned_again: false,
         accepted: None,

@@ -221,7 +221,7 @@ fn ask(desired: &mut Desired, world: &mut World, asked: Asked) -> Options {
                 seq: 1,
             });
         }
-        Asked::RevertThis => drop(options.revert.insert(address(AGENT))),
+        Asked::RevertThis => options.revert.add(AGENT),
         Asked::Accept(take) => desired.accept.push(accept(take, now)),
         Asked::AcceptOld(take) => desired.accept.push(accept(take, sha("what was live before"))),
     }

@@ -1,7 +1,7 @@
 //! A project and a workspace as values: what the tests plan from, and a workspace that carries plans out by
 //! the rules of the control plane, as far as canonical forms show them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ pub(super) fn options() -> Options {
     Options {
         allowances: Vec::new(),
         scope: Scope::default(),
-        revert: BTreeSet::new(),
+        revert: crate::plan::Addresses::default(),
         revert_all: false,
         today: jiff::civil::date(2026, 11, 30),
         destroy: false,

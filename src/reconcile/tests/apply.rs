@@ -102,7 +102,7 @@ fn options() -> Options {
     Options {
         allowances: vec!["retire".parse().unwrap(), "empty".parse().unwrap()],
         scope: Scope::default(),
-        revert: std::collections::BTreeSet::new(),
+        revert: crate::plan::Addresses::default(),
         revert_all: false,
         today: jiff::civil::date(2026, 11, 30),
         destroy: false,
