@@ -173,6 +173,7 @@ async fn a_receipt_tells_what_the_plan_holds_and_finds() {
         wanted: None,
         conflict: true,
         owned_again: false,
+        rolled_back: false,
         accepted: None,
         actor: None,
         when: None,

@@ -104,7 +104,8 @@ pub(super) fn mode_of(item: &Item<'_>, path: &str) -> Option<Mode> {
     }
 }
 
-fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
+/// The digests of the memories of a form, by path.
+pub(super) fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
     let contents = spec.get("contents").and_then(Value::as_object);
     contents
         .into_iter()
@@ -175,7 +176,7 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
         return out;
     }
     for (path, file) in &item.wanted.memories {
-        if matches!(mode_of(item, path), Some(Mode::Observe | Mode::Ignore)) {
+        if item.lost.contains(path) || matches!(mode_of(item, path), Some(Mode::Observe | Mode::Ignore)) {
             continue;
         }
         out.puts.push(path.clone());
@@ -187,6 +188,9 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
 }
 
 fn decide(item: &Item<'_>, applied_spec: &Value, p: &Path<'_>, out: &mut Memories) {
+    if item.lost.contains(p.at) {
+        return record(p.at, p.applied, out);
+    }
     match mode_of(item, p.at) {
         Some(Mode::Enforce) => enforce(p, out),
         Some(Mode::Upkeep) => upkeep(p, out),

@@ -61,6 +61,7 @@ fn held(name: &str, field: Option<&str>, conflict: bool) -> Held {
         wanted: None,
         conflict,
         owned_again: false,
+        rolled_back: false,
         accepted: None,
         actor: None,
         when: None,

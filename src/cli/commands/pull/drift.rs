@@ -99,7 +99,8 @@ impl Drift<'_> {
         let mut out = Brought::default();
         let mut found = Diagnostics::default();
         let mut held: BTreeMap<&Address, Vec<&Held>> = BTreeMap::new();
-        plan.held.iter().for_each(|h| held.entry(&h.address).or_default().push(h));
+        // What a rollback undid did not move live.
+        plan.held.iter().filter(|h| !h.rolled_back).for_each(|h| held.entry(&h.address).or_default().push(h));
         for (address, fields) in held.into_iter().filter(|(a, _)| scope.contains(*a)) {
             if fields.iter().any(|h| h.accepted.is_some() && h.field.as_deref() == Some("content")) {
                 out.taken.insert(address.clone());
@@ -150,7 +151,7 @@ impl Drift<'_> {
             Ok(brought) => {
                 self.tell_shared(wanted, out);
                 if brought.merged {
-                    self.merged(&wanted.address, out);
+                    self.merged(wanted, out);
                 }
                 None
             }
@@ -176,8 +177,10 @@ impl Drift<'_> {
     }
 
     /// Both sides moved: what the file says now is a decision, which stands in review.
-    fn merged(&self, address: &Address, out: &mut Brought) {
-        let digest = self.live.resources.get(address).and_then(|r| r.summary.live_digest);
+    fn merged(&self, wanted: &Wanted, out: &mut Brought) {
+        let address = &wanted.address;
+        let body = self.live.resources.get(address).and_then(|r| r.body.as_ref());
+        let digest = body.map(|body| plan::moved_live(address.kind, body, &wanted.unowned));
         out.merged.insert(address.clone(), digest);
     }
 

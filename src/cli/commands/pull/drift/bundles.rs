@@ -67,7 +67,7 @@ impl Bundles<'_, '_> {
         let of = [items(&entries), items(&set.entries), items(&body.entries)];
         let file = |path: &str| Some(if folder == "." { path.to_owned() } else { format!("{folder}/{path}") });
         if self.all(&Place { wanted, file: &file }, &of).await? {
-            self.drift.merged(&wanted.address, self.out);
+            self.drift.merged(wanted, self.out);
         }
         Ok(())
     }
