@@ -280,7 +280,10 @@ fn what_comes_back_with_another_change_is_named() {
 #[test]
 fn a_memory_that_was_redacted_is_said_before_a_rollback() {
     let s = versioned();
+    // Bytes that nothing else has: those go with the version.
+    s.write("memory/b.md", "only here\n");
     let first = generation(&s, "first");
+    s.write("memory/b.md", "another\n");
     generation(&s, "second");
     let control = Embedded::open(&s.path(".checkfu/workspace.db"), EmbeddedOptions::default()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -290,12 +293,15 @@ fn a_memory_that_was_redacted_is_said_before_a_rollback() {
     let Response::Bodies(page) = runtime.block_on(control.call(&admin, Request::MemoryVersions(of))).unwrap() else {
         panic!()
     };
-    let made = page.data.iter().find(|v| v["operation"] == "created").unwrap()["id"].as_str().unwrap().to_owned();
+    let made = page.data.iter().find(|v| v["operation"] == "created" && v["path"] == "/n/b.md").unwrap()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let redact = Request::MemoryVersionRedact(MemoryVersionOf { id: store, version: made });
     runtime.block_on(control.call(&admin, redact)).unwrap();
     drop(control);
     let asked = s.run(&["rollback", &first]).code(1);
-    assert!(asked.out.contains("plan.memory_lost") && asked.out.contains("/n/a.md cannot come back"), "{asked:?}");
+    assert!(asked.out.contains("plan.memory_lost") && asked.out.contains("/n/b.md cannot come back"), "{asked:?}");
     // The rest goes back.
     s.run(&["rollback", &first, "--yes"]).code(0);
     assert!(resource(&s, "Agent/billing")["spec"].to_string().contains("first"));
