@@ -7,9 +7,9 @@ use crate::diag::codes::plan as codes;
 use crate::live::Live;
 use crate::model::Address;
 use crate::model::op::{Beside, Moved};
-use crate::plan::compare::{Delta, Outcome, State, decision};
+use crate::plan::compare::{Delta, Outcome, State, decision, keeps_protection, moved_digest};
 use crate::plan::item::Item;
-use crate::plan::{Cause, Effect, Gathered, Held, KeptMemory, Notes, Options, changes, places};
+use crate::plan::{Cause, Effect, Gathered, Held, KeptMemory, Notes, Options, changes, pins, places};
 
 /// Who moved a field, by the audit: the newest write that touched it.
 pub(super) fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
@@ -41,6 +41,10 @@ pub(super) fn report(
                 out.find(&codes::NOT_READ, Effect::Error, Some(address), message).at(item.wanted);
             }
             _ => {}
+        }
+        if !blocked.contains(address) {
+            pins::tell(delta, out);
+            stays_protected(delta, out);
         }
         let line = decision(item, &desired.accept);
         let mut first: Option<&str> = None;
@@ -74,11 +78,24 @@ pub(super) fn report(
                 files: item.body().map(|b| changes::moved(item, f, b)).unwrap_or_default(),
                 conflict,
                 owned_again: f.again,
+                rolled_back: false,
                 accepted: line.filter(|_| accepted).map(|l| l.reason.clone()),
                 at: Some(at),
                 ..Held::of(address, who)
             });
         }
+    }
+}
+
+/// Tells of what is taken over and stays protected until a later plan.
+fn stays_protected(delta: &Delta<'_>, out: &mut Gathered) {
+    if keeps_protection(delta.item) {
+        let address = delta.address();
+        let message =
+            format!("{address} is protected, and stays so while it is taken over; the files do not protect it");
+        out.find(&codes::PROTECTION_STAYS, Effect::Note, Some(address), message)
+            .fix("name it in `policy.protect` to keep it so; else the next plan unprotects it")
+            .at(delta.item.wanted);
     }
 }
 
@@ -93,8 +110,7 @@ fn way_out(item: &Item<'_>, options: &Options) -> String {
     if options.rollback {
         return format!("put back first what was applied, then roll back: checkfu apply {address} --revert {address}");
     }
-    let digest = item.live.and_then(|l| l.summary.live_digest);
-    let live = digest.map(|d| d.to_string()).unwrap_or_default();
+    let live = moved_digest(item).map(|d| d.to_string()).unwrap_or_default();
     format!(
         "write the live value into the file, or decide in checkfu.yaml; `take: live` keeps what is live, until it is pulled into the file:\naccept:\n  - {{address: {address}, live: \"{live}\", take: file, reason: …}}"
     )

@@ -107,13 +107,21 @@ pub(super) fn mode_of(item: &Item<'_>, path: &str) -> Option<Mode> {
     }
 }
 
-fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
+/// The digests of the memories of a form, by path.
+pub(super) fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
     let contents = spec.get("contents").and_then(Value::as_object);
     contents
         .into_iter()
         .flatten()
         .filter_map(|(path, digest)| Some((path.as_str(), digest.as_str()?.parse().ok()?)))
         .collect()
+}
+
+/// The digests of the memories that are live, by path.
+pub(super) fn live(body: &LiveBody) -> BTreeMap<&str, Digest> {
+    let mut live = digests(&body.live);
+    live.extend(body.memories.iter().map(|m| (m.path.as_str(), m.content_sha256)));
+    live
 }
 
 /// One path and its three values.
@@ -128,8 +136,7 @@ pub(super) struct Path<'a> {
 /// Every path of a store, with its three values.
 pub(super) fn paths<'a>(item: &'a Item<'_>, body: &'a LiveBody) -> Vec<Path<'a>> {
     let infos: BTreeMap<&str, &MemoryInfo> = body.memories.iter().map(|m| (m.path.as_str(), m)).collect();
-    let mut live = digests(&body.live);
-    live.extend(infos.iter().map(|(path, m)| (*path, m.content_sha256)));
+    let live = live(body);
     let applied = digests(&body.applied.spec);
     let wanted = &item.wanted.memories;
     let all: BTreeSet<&str> =
@@ -179,7 +186,7 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
         return out;
     }
     for (path, file) in &item.wanted.memories {
-        if matches!(mode_of(item, path), Some(Mode::Observe | Mode::Ignore)) {
+        if item.lost.contains(path) || matches!(mode_of(item, path), Some(Mode::Observe | Mode::Ignore)) {
             continue;
         }
         out.puts.push(path.clone());
@@ -191,6 +198,9 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
 }
 
 fn decide(item: &Item<'_>, applied_spec: &Value, (p, taken): (&Path<'_>, Option<Take>), out: &mut Memories) {
+    if item.lost.contains(p.at) {
+        return record(p.at, p.applied, out);
+    }
     match mode_of(item, p.at) {
         Some(Mode::Enforce) => enforce(p, out),
         Some(Mode::Upkeep) => upkeep(p, taken, out),

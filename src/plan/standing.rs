@@ -12,7 +12,7 @@ use crate::model::config::AllowRule;
 use crate::model::op::Source;
 use crate::model::{Address, Digest};
 use crate::plan::actions::{Draft, Rank};
-use crate::plan::compare::Delta;
+use crate::plan::compare::{Delta, moved_digest};
 use crate::plan::undone::Undone;
 use crate::plan::{About, Action, Allowed, Effect, Gathered, Options, Precondition, Step, Verb};
 
@@ -104,7 +104,7 @@ fn accepted(desired: &Desired, options: &Options, deltas: &[Delta<'_>], out: &mu
     let in_scope = |address: &Address| options.scope.is_all() || compared.contains(address);
     for (i, line) in desired.accept.iter().enumerate().filter(|(_, l)| in_scope(&l.address)) {
         let delta = deltas.iter().find(|d| *d.address() == line.address);
-        let now = delta.and_then(|d| d.item.live).and_then(|l| l.summary.live_digest);
+        let now = delta.and_then(|d| moved_digest(d.item));
         let decided = || delta.is_some_and(Delta::is_decided);
         if now == Some(line.live) && decided() {
             continue;
@@ -112,7 +112,8 @@ fn accepted(desired: &Desired, options: &Options, deltas: &[Delta<'_>], out: &mu
         let address = &line.address;
         if delta.is_some_and(Delta::conflicts) {
             let now = now.map_or("gone".to_owned(), |now| now.to_string());
-            let message = format!("`accept:` of {address} is void: live was {} then, and is {now}", line.live);
+            let message =
+                format!("`accept:` of {address} is void: what moved live was {} then, and is {now}", line.live);
             let found = out.find(&codes::ACCEPT_VOID, Effect::Note, Some(address), message);
             found.fix("look at what is live now, and decide again").at = desired.line("accept", i);
         } else {

@@ -26,7 +26,7 @@ pub struct Held {
     /// What is live.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<Value>,
-    /// What the file says, where that differs from what was applied (a conflict), or where the field is owned again.
+    /// What the file says, where that differs from what was applied (a conflict), or where the field is owned again or rolled back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<Value>,
     /// Files of a skill or a tree, last applied against live, where what was applied is what the files say.
@@ -38,8 +38,11 @@ pub struct Held {
     /// nothing moved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub owned_again: bool,
-    /// Both moved, and a line under `accept:` took what is live: its reason. What the file says counts as applied from
-    /// now on, so live stays as it is until it is pulled into the file or put back.
+    /// A rollback undid what the file wants here, so it stays as it was applied. Nobody moved it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rolled_back: bool,
+    /// Both moved, and a line under `accept:` took what is live: its reason. Live stays as it is until it moves again, is
+    /// pulled into the file, or is put back by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,
     /// Who moved it, if the audit knows.
@@ -68,6 +71,7 @@ impl Held {
             files: Vec::new(),
             conflict: false,
             owned_again: false,
+            rolled_back: false,
             accepted: None,
             actor: by.map(|m| m.actor.clone()),
             when: by.map(|m| m.at.clone()),

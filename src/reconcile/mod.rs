@@ -9,6 +9,7 @@ mod recorded;
 mod settle;
 mod snapshot;
 mod source;
+mod undone;
 
 #[cfg(test)]
 mod tests;

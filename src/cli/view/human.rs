@@ -252,7 +252,7 @@ fn held(plan: &Plan, options: Options<'_>, out: &mut String) {
         held_one(item, options, out);
     }
     // A conflict is decided in the files: --revert does not.
-    if plan.held.iter().any(|item| !item.conflict) {
+    if plan.held.iter().any(|item| !item.conflict && !item.rolled_back) {
         let fix = "put back with --revert ADDRESS or --revert-all, or write it into the files to keep it";
         let _ = writeln!(out, "  {}", style::faint(fix));
     }
@@ -260,8 +260,8 @@ fn held(plan: &Plan, options: Options<'_>, out: &mut String) {
 }
 
 fn held_one(item: &Held, options: Options<'_>, out: &mut String) {
-    if item.owned_again {
-        return owned_again(item, options, out);
+    if item.owned_again || item.rolled_back {
+        return not_moved(item, options, out);
     }
     let who = item.actor.as_deref().map_or("an unknown actor".to_owned(), line);
     let when = item.when.as_deref().map(|w| format!(" at {}", line(w))).unwrap_or_default();
@@ -318,9 +318,9 @@ pub(super) fn kept_store(address: &Address, all: usize, memories: &[KeptMemory],
     }
 }
 
-/// Nobody moved it: the file speaks of it again, and says something else.
-fn owned_again(item: &Held, options: Options<'_>, out: &mut String) {
-    let why = style::faint("owned again; live differs from the file");
+/// Nobody moved it: the file speaks of it again, and says something else; or what it says was rolled back.
+fn not_moved(item: &Held, options: Options<'_>, out: &mut String) {
+    let why = style::faint(words::why_not_moved(item));
     let _ =
         writeln!(out, "  {} {}  {}  {why}", style::changed("≠"), style::changed("held"), style::strong(&item.address));
     let at = item.at.as_deref().map(|at| format!("  {}", line(at))).unwrap_or_default();

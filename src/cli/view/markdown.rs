@@ -193,8 +193,8 @@ fn held(plan: &Plan, out: &mut String, left: &mut Left) {
         let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", prose(r))).unwrap_or_default();
         let accepted =
             item.accepted.as_deref().map(|r| format!("; `accept:` took it: {}", prose(r))).unwrap_or_default();
-        let (why, before) = if item.owned_again {
-            (": owned again; live differs from the file".to_owned(), &item.wanted)
+        let (why, before) = if item.owned_again || item.rolled_back {
+            (format!(": {}", words::why_not_moved(item)), &item.wanted)
         } else {
             (format!(" by {who}{when}{glass}{accepted}"), &item.applied)
         };

@@ -144,6 +144,7 @@ pub fn plan() -> Plan {
         files: Vec::new(),
         conflict: false,
         owned_again: false,
+        rolled_back: false,
         accepted: None,
         actor: Some("jane".to_owned()),
         when: Some("2026-11-30T09:00:00Z".to_owned()),

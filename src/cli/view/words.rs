@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cli::view::text;
 use crate::diag::Severity;
 use crate::model::Kind;
-use crate::plan::{Action, Cause, FieldChange, FollowerOf, NOTE_OF_UNDONE, Plan, Reversible, Step, Verb};
+use crate::plan::{Action, Cause, FieldChange, FollowerOf, Held, NOTE_OF_UNDONE, Plan, Reversible, Step, Verb};
 
 /// The sign in front of an action.
 pub fn symbol(verb: Verb) -> &'static str {
@@ -185,3 +185,12 @@ pub fn severity(severity: Severity) -> &'static str {
 
 /// The command that applies.
 pub const APPLY: &str = "`checkfu apply`";
+
+/// Why something is held that nobody moved.
+pub fn why_not_moved(item: &Held) -> &'static str {
+    if item.rolled_back {
+        "rolled-back; what the file says does not come back by itself"
+    } else {
+        "owned again; live differs from the file"
+    }
+}

@@ -273,6 +273,22 @@ fn a_take_over_names_who_loses_it_and_the_loser_is_told() {
 }
 
 #[test]
+fn what_is_taken_over_stays_protected_until_the_next_plan() {
+    let mut theirs = project_of(B);
+    theirs.put_agent("a", "i", &[]).protected = true;
+    let mut world = World::of(&theirs);
+    turn(&mut world, B, A);
+    let mut desired = project();
+    desired.put_agent("a", "i", &[]);
+    desired.adopt = vec![adopt("Agent/a", "agent_1", Some(B))];
+    let plan = world.plan(&desired);
+    assert_eq!((ids(&plan), codes(&plan)), (vec!["Agent/a#take-over"], vec!["plan.protection_stays"]));
+    world.apply(&plan);
+    assert!(world.get("Agent/a").summary.protected);
+    assert_eq!(ids(&settles(&mut world, &desired)), ["Agent/a#unprotect"]);
+}
+
+#[test]
 fn a_held_edit_stays_held_under_a_new_owner() {
     let mut theirs = project_of(B);
     theirs.put_agent("a", "i", &[]);

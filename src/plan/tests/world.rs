@@ -190,6 +190,12 @@ impl World {
         self.get(name).body.as_mut().unwrap()
     }
 
+    /// What an `accept:` line about the resource as it is now names.
+    pub(super) fn moved_live(&mut self, name: &str) -> Digest {
+        let body = self.body(name);
+        plan::moved_live(address(name).kind, body, &body.applied.unowned.clone())
+    }
+
     /// Someone writes a canonical field; `Null` clears it.
     pub(super) fn outside(&mut self, name: &str, path: &str, value: Value) {
         let resource = self.get(name);
@@ -347,6 +353,7 @@ impl World {
                 self.live.resources.insert(address.unwrap(), resource);
             }
             Step::WriteContents { spec, puts, deletes, .. } => {
+                self.live.held_blobs.extend(puts.values().map(|file| file.sha256));
                 let resource = self.live.resources.get_mut(address.as_ref().unwrap()).unwrap();
                 let body = resource.body.as_mut().unwrap();
                 for (path, file) in puts {

@@ -101,7 +101,8 @@ impl Drift<'_> {
         let mut out = Brought::default();
         let mut found = Diagnostics::default();
         let mut held: BTreeMap<&Address, Vec<&Held>> = BTreeMap::new();
-        plan.held.iter().for_each(|h| held.entry(&h.address).or_default().push(h));
+        // What a rollback undid did not move live.
+        plan.held.iter().filter(|h| !h.rolled_back).for_each(|h| held.entry(&h.address).or_default().push(h));
         for (address, fields) in held.into_iter().filter(|(a, _)| scope.contains(*a)) {
             if fields.iter().any(|h| h.accepted.is_some() && h.field.as_deref() == Some("content")) {
                 out.taken.insert(address.clone());
@@ -154,7 +155,7 @@ impl Drift<'_> {
             Ok(brought) => {
                 self.tell_shared(wanted, out);
                 if brought.merged {
-                    self.merged(&wanted.address, out);
+                    self.merged(wanted, out);
                 }
                 for h in held.iter().filter(|h| h.field.as_ref().is_some_and(|f| brought.kept.contains(f))) {
                     self.conflict(h, out);
@@ -183,9 +184,14 @@ impl Drift<'_> {
     }
 
     /// Both sides moved: what the file says now is a decision, which stands in review.
-    fn merged(&self, address: &Address, out: &mut Brought) {
-        let digest = self.live.resources.get(address).and_then(|r| r.summary.live_digest);
-        out.merged.insert(address.clone(), digest);
+    fn merged(&self, wanted: &Wanted, out: &mut Brought) {
+        out.merged.insert(wanted.address.clone(), self.moved(wanted));
+    }
+
+    /// What an `accept:` line is about.
+    fn moved(&self, wanted: &Wanted) -> Option<Digest> {
+        let body = self.live.resources.get(&wanted.address).and_then(|r| r.body.as_ref());
+        body.map(|body| plan::moved_live(wanted.address.kind, body, &wanted.unowned))
     }
 
     /// The file keeps its value: both are told, with the lines that decide.
@@ -211,7 +217,7 @@ impl Drift<'_> {
         if let Some(at) = at {
             told = told.at(at, "");
         }
-        let digest = self.live.resources.get(address).and_then(|r| r.summary.live_digest);
+        let digest = self.desired.resources.get(address).and_then(|wanted| self.moved(wanted));
         let first = out.undecided.insert(address.clone());
         if let Some(digest) = digest.filter(|_| first) {
             told = told.fix(format!(

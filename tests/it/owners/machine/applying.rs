@@ -222,7 +222,9 @@ impl Machine {
         }
         assert!(want.iter().all(|(a, _)| desired.resources.contains_key(a)));
         let put_back: BTreeSet<_> = plan.actions.iter().filter_map(|a| a.address.clone()).collect();
-        let held: BTreeSet<_> = plan.held.iter().map(|h| (h.address.clone(), h.field.clone())).collect();
+        // What a rollback undid nobody moved.
+        let held = plan.held.iter().filter(|h| !h.rolled_back);
+        let held: BTreeSet<_> = held.map(|h| (h.address.clone(), h.field.clone())).collect();
         // A field that is put back is no more held; a conflict always is.
         let told =
             |w: &&(Address, Option<String>)| held.contains(*w) || put_back.contains(&w.0) || coming.contains(&w.0);

@@ -67,7 +67,7 @@ impl Bundles<'_, '_> {
         let of = [items(&entries), items(&set.entries), items(&body.entries)];
         let file = |path: &str| Some(if folder == "." { path.to_owned() } else { format!("{folder}/{path}") });
         if self.all(&Place { wanted, file: &file }, &of).await? {
-            self.drift.merged(&wanted.address, self.out);
+            self.drift.merged(wanted, self.out);
         }
         Ok(())
     }
@@ -102,7 +102,7 @@ impl Bundles<'_, '_> {
         let applied = |path: &str| of[0].contains_key(path);
         // In `upkeep` what is live stays unless a line takes the file; its digest covers what was applied.
         if self.all(&place, &part(&|path| mode(path) == Some("upkeep") && applied(path))).await? {
-            self.drift.merged(&wanted.address, self.out);
+            self.drift.merged(wanted, self.out);
         }
         if self.all(&place, &part(&|path| mode(path) == Some("upkeep") && !applied(path))).await? {
             let message = format!("{}: a memory that is new here and live stays as it is live", wanted.address);
