@@ -124,58 +124,66 @@ fn texts(kind: Kind, text: &str) -> Vec<Value> {
     }
 }
 
+/// `spec` with other fields.
+fn with_fields(kind: Kind, more: &Value) -> Value {
+    let mut spec = least(kind);
+    spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    spec
+}
+
+/// Those of an agent.
+fn pairs_of_agents() -> Vec<(&'static str, Value, Value)> {
+    let plain = least(Kind::Agent);
+    let with = |more: Value| with_fields(Kind::Agent, &more);
+    let tools = |tool: Value| with(json!({"tools": [tool]}));
+    let custom = |n: Value| {
+        tools(
+            json!({"type": "custom", "name": "t", "description": "d", "input_schema": {"type": "object", "properties": {"n": n}}}),
+        )
+    };
+    let set = |configs: Value| tools(json!({"type": "agent_toolset_20260401", "configs": configs}));
+    vec![
+        ("a model by its id", plain.clone(), with(json!({"model": {"id": "claude-sonnet-5"}}))),
+        (
+            "the speed that is the default",
+            plain,
+            with(json!({"model": {"id": "claude-sonnet-5", "speed": "standard"}})),
+        ),
+        ("no config of a toolset", tools(json!({"type": "agent_toolset_20260401"})), set(json!([]))),
+        (
+            "a tool as it is anyway",
+            tools(json!({"type": "agent_toolset_20260401"})),
+            set(json!([{"name": "bash", "enabled": true}])),
+        ),
+        (
+            "the order of configs",
+            set(json!([{"name": "bash", "enabled": false}, {"name": "read", "enabled": false}])),
+            set(json!([{"name": "read", "enabled": false}, {"name": "bash", "enabled": false}])),
+        ),
+        (
+            "the order of domains",
+            set(json!([{"name": "web_fetch", "allowed_domains": ["a.example", "b.example"]}])),
+            set(json!([{"name": "web_fetch", "allowed_domains": ["b.example", "a.example"]}])),
+        ),
+        (
+            "forms of a number",
+            custom(json!({"minimum": 1, "maximum": 1000, "multipleOf": 0.5})),
+            custom(json!({"minimum": 1.0, "maximum": 1e3, "multipleOf": 5e-1})),
+        ),
+        (
+            "the order of keys",
+            custom(json!({"a": 1, "b": {"c": [], "d": null}})),
+            custom(json!({"b": {"d": null, "c": []}, "a": 1})),
+        ),
+    ]
+}
+
 /// Other pairs that mean the same: defaults deeper than a field, lists in lists, numbers.
 fn pairs(kind: Kind) -> Vec<(&'static str, Value, Value)> {
     let plain = least(kind);
-    let with = |more: Value| {
-        let mut spec = least(kind);
-        spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        spec
-    };
+    let with = |more: Value| with_fields(kind, &more);
     match kind {
-        Kind::Agent => {
-            let tools = |tool: Value| with(json!({"tools": [tool]}));
-            let custom = |n: Value| {
-                tools(
-                    json!({"type": "custom", "name": "t", "description": "d", "input_schema": {"type": "object", "properties": {"n": n}}}),
-                )
-            };
-            let set = |configs: Value| tools(json!({"type": "agent_toolset_20260401", "configs": configs}));
-            vec![
-                ("a model by its id", plain.clone(), with(json!({"model": {"id": "claude-sonnet-5"}}))),
-                (
-                    "the speed that is the default",
-                    plain,
-                    with(json!({"model": {"id": "claude-sonnet-5", "speed": "standard"}})),
-                ),
-                ("no config of a toolset", tools(json!({"type": "agent_toolset_20260401"})), set(json!([]))),
-                (
-                    "a tool as it is anyway",
-                    tools(json!({"type": "agent_toolset_20260401"})),
-                    set(json!([{"name": "bash", "enabled": true}])),
-                ),
-                (
-                    "the order of configs",
-                    set(json!([{"name": "bash", "enabled": false}, {"name": "read", "enabled": false}])),
-                    set(json!([{"name": "read", "enabled": false}, {"name": "bash", "enabled": false}])),
-                ),
-                (
-                    "the order of domains",
-                    set(json!([{"name": "web_fetch", "allowed_domains": ["a.example", "b.example"]}])),
-                    set(json!([{"name": "web_fetch", "allowed_domains": ["b.example", "a.example"]}])),
-                ),
-                (
-                    "forms of a number",
-                    custom(json!({"minimum": 1, "maximum": 1000, "multipleOf": 0.5})),
-                    custom(json!({"minimum": 1.0, "maximum": 1e3, "multipleOf": 5e-1})),
-                ),
-                (
-                    "the order of keys",
-                    custom(json!({"a": 1, "b": {"c": [], "d": null}})),
-                    custom(json!({"b": {"d": null, "c": []}, "a": 1})),
-                ),
-            ]
-        }
+        Kind::Agent => pairs_of_agents(),
         Kind::Environment => {
             let limited = |more: Value| {
                 let mut net = json!({"type": "limited", "allowed_hosts": ["a.example", "b.example"]});

@@ -41,7 +41,9 @@ fn what_is_put_back_may_be_named_by_a_glob() {
         desired.put_agent(name, "i", &[]);
     }
     let mut world = World::of(&desired);
-    ["Agent/a", "Agent/b"].iter().for_each(|name| world.outside(name, "instructions", serde_json::json!("theirs")));
+    for name in ["Agent/a", "Agent/b"] {
+        world.outside(name, "instructions", serde_json::json!("theirs"));
+    }
     let put_back = |text: &str| {
         let mut options = options();
         options.revert.add(text);

@@ -165,8 +165,12 @@ fn a_conflict_without_lines_stays_as_the_file_says_it() {
     let file = "agents/a.md";
     let spec = |d: Option<&str>, team: Option<&str>, tier: &str, skills: &Value| {
         let mut v = json!({"model": {"id": "m"}, "instructions": "Text.", "skills": skills, "labels": {"tier": tier}});
-        d.into_iter().for_each(|d| v["description"] = json!(d));
-        team.into_iter().for_each(|t| v["labels"]["team"] = json!(t));
+        if let Some(d) = d {
+            v["description"] = json!(d);
+        }
+        if let Some(t) = team {
+            v["labels"]["team"] = json!(t);
+        }
         v
     };
     let skill = |name: &str| json!([{"skill": {"id": name}, "follow": "latest"}]);
