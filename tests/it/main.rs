@@ -6,6 +6,7 @@
 mod action;
 mod cli_backup;
 mod cli_bounds;
+mod cli_copied;
 mod cli_decide;
 mod cli_drift;
 mod cli_edit;
@@ -39,6 +40,7 @@ mod layering;
 mod openapi;
 mod operations;
 mod owners;
+mod phantom;
 mod remote;
 mod repo;
 mod sandbox;

@@ -46,7 +46,7 @@ pub(super) fn report(job: &Job<'_>, session: &Session, chosen: &Chosen, carried:
     let mut told = carried.diagnostics();
     told.extend(left(chosen));
     report.log = view::human(receipt, job.run.printer.verbose);
-    report.log += &diagnostics::report(&told, &diagnostics::Sources::new(), diagnostics::Options { width: 100 });
+    report.log += &diagnostics::report(&told, &diagnostics::Sources::new(), diagnostics::Options { width: None });
     report.log += &view::next(receipt).map(|next| next + "\n").unwrap_or_default();
     report.markdown = view::markdown(receipt);
     if !told.0.is_empty() {
