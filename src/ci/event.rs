@@ -39,10 +39,21 @@ pub struct Event {
     pub reference: String,
     /// The pull request that it is about, if the event has one.
     pub pull: Option<Pull>,
+    /// Of `workflow_run`: what the run was of that this one follows.
+    pub followed: Option<Followed>,
     /// Who caused it, as a login.
     pub actor: String,
     /// The repository's default branch, if the event tells.
     pub default_branch: Option<String>,
+}
+
+/// The run that a `workflow_run` follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Followed {
+    /// Its commit.
+    pub head_sha: String,
+    /// The repository that it comes from, as `owner/name`; absent: it was deleted.
+    pub head_repo: Option<String>,
 }
 
 /// Why the event cannot be read.
@@ -59,7 +70,15 @@ pub enum EventError {
 #[derive(Deserialize, Default)]
 struct Payload {
     pull_request: Option<PullPayload>,
+    workflow_run: Option<RunPayload>,
     repository: Option<RepositoryPayload>,
+}
+
+#[derive(Deserialize)]
+struct RunPayload {
+    head_sha: String,
+    #[serde(default)]
+    head_repository: Option<Repo>,
 }
 
 #[derive(Deserialize)]
@@ -135,6 +154,9 @@ impl Event {
             sha: need("GITHUB_SHA")?,
             reference: variable("GITHUB_REF").unwrap_or_default(),
             pull: payload.pull_request.map(Pull::from),
+            followed: payload
+                .workflow_run
+                .map(|r| Followed { head_sha: r.head_sha, head_repo: r.head_repository.map(|r| r.full_name) }),
             actor: variable("GITHUB_ACTOR").unwrap_or_default(),
             default_branch: payload.repository.and_then(|r| r.default_branch),
         })
@@ -143,8 +165,12 @@ impl Event {
     /// Does what is checked out come from elsewhere: a fork, or a head repository that is gone? Such code gets no
     /// token.
     pub fn from_fork(&self) -> bool {
-        let other = |p: &Pull| p.head_repo.as_ref().is_none_or(|r| !r.eq_ignore_ascii_case(&self.repository));
-        self.pull.as_ref().is_some_and(other)
+        self.pull.as_ref().is_some_and(|p| !self.is_own(p.head_repo.as_deref()))
+    }
+
+    /// Is it this repository?
+    pub fn is_own(&self, repository: Option<&str>) -> bool {
+        repository.is_some_and(|r| r.eq_ignore_ascii_case(&self.repository))
     }
 
     /// Dependabot's runs have a token that only reads, and no secrets of the repository.

@@ -76,6 +76,8 @@ pub enum Command {
     Validate(Validate),
     /// Show what apply would do; nothing is written but the cache `.checkfu/cache`
     Plan(Plan),
+    /// Show what the files change against an earlier commit: no workspace is asked, and no token is needed
+    Diff(Diff),
     /// Do what the plan says
     Apply(Apply),
     /// Retire everything that this project owns
@@ -207,6 +209,29 @@ pub struct Plan {
     /// Write the `moved:` lines that are offered into checkfu.yaml, then plan
     #[arg(long)]
     pub write_moved: bool,
+}
+
+/// `diff`
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// Compare with the last commit that HEAD has in common with this branch, tag or commit
+    #[arg(long, value_name = "REF")]
+    pub base: String,
+    /// Only these addresses or files, and what they need. Globs as in 'Agent/*' are allowed
+    #[arg(value_name = "ADDRESS|PATH")]
+    pub only: Vec<String>,
+    /// Leave these addresses or files out, with globs as above
+    #[arg(long, value_name = "ADDRESS|PATH")]
+    pub exclude: Vec<String>,
+    /// Only resources with this label
+    #[arg(short = 'l', long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+    /// Answer a finding: retire, empty or loosened
+    #[arg(long, value_name = "RULE[=ADDRESS]")]
+    pub allow: Vec<Allowance>,
+    /// Exit 2 when something changes
+    #[arg(long)]
+    pub detailed_exitcode: bool,
 }
 
 /// `apply`

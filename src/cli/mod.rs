@@ -1,6 +1,7 @@
 //! The command line: arguments, commands, views. The only printer and the only reader of the environment.
 
 pub mod args;
+pub mod base;
 pub mod commands;
 pub mod configuration;
 pub mod env;

@@ -34,6 +34,7 @@ mod retire;
 mod room;
 mod scope;
 mod selectors;
+mod since;
 mod standing;
 mod strangers;
 mod taken;
@@ -54,6 +55,7 @@ pub use item::{carries, may_be_replaced_along, pin};
 pub use keep::{Left, keep, left};
 use scope::Pattern;
 pub use scope::Scope;
+pub use since::{DIFF_FORMAT, changed, since};
 pub use standing::SourceRelation;
 pub use types::*;
 
@@ -63,7 +65,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::desired::{Desired, Wanted};
 use crate::diag::{Code, bounded};
 use crate::live::{self, Live};
-use crate::model::config::{AllowRule, Allowance};
+use crate::model::config::{AllowRule, Allowance, Policy};
 use crate::model::kinds::Ids;
 use crate::model::{Address, Digest, Kind};
 
@@ -90,6 +92,9 @@ pub struct Options {
     pub tool_version: String,
     /// How the source stands to the one last applied.
     pub source_relation: SourceRelation,
+    /// A policy that judges beside the one of the files and the one that was last applied: what it limits or protects
+    /// stays so until a person answers. Of files under review it is the policy of the branch that they are to get into.
+    pub limits: Option<Policy>,
 }
 
 impl Options {

@@ -84,8 +84,12 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
         let text = address.to_string();
         removed.iter().any(|r| r.matches(&text))
     };
+    let protect: Vec<Pattern> =
+        case.options.limits.iter().flat_map(|p| &p.protect).map(|text| Pattern::new(text)).collect();
     for r in case.retired.iter().filter(|r| !r.gone) {
         let (address, summary) = (r.address, &r.live.summary);
+        let text = address.to_string();
+        let protected = summary.protected || protect.iter().any(|p| p.matches(&text));
         if !kinds::def(summary.kind).comes_back && !named(address) && !case.destroys() {
             let with = match memories_of(r) {
                 0 => String::new(),
@@ -101,7 +105,7 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
             }
         }
         // One that was superseded before has no address by which it could be unprotected.
-        if summary.protected && (!r.superseded || r.after.is_some()) {
+        if protected && (!r.superseded || r.after.is_some()) {
             let (message, fix) = match &r.after {
                 Some(_) => (
                     format!("{address} is protected, and a new resource would take its place"),
@@ -286,18 +290,22 @@ fn limits(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
         let fix = case.allow_fix("retire", address.as_ref());
         out.find(&codes::RETIRE, effect, address.as_ref(), message.clone()).fix(fix);
     }
-    let before = case.live.record.as_ref().and_then(|r| r.policy.clone()).unwrap_or_default();
     if case.destroys() {
         return;
     }
-    for (address, message) in broken(&before, &shares, total) {
-        if now.iter().any(|(a, _)| *a == address) {
-            continue;
+    let before = case.live.record.as_ref().and_then(|r| r.policy.clone()).unwrap_or_default();
+    let mut told: Vec<(Option<Address>, String)> = now;
+    for policy in case.options.limits.iter().chain([&before]) {
+        for (address, message) in broken(policy, &shares, total) {
+            if told.iter().any(|(a, _)| *a == address) {
+                continue;
+            }
+            let effect = case.effect(AllowRule::Loosened, address.as_ref());
+            let loosened = format!("the limits are loosened by the change that needs them: {message}");
+            out.find(&codes::LOOSENED, effect, address.as_ref(), loosened)
+                .fix("apply the policy first, or, if this is meant: --allow loosened");
+            told.push((address, message));
         }
-        let effect = case.effect(AllowRule::Loosened, address.as_ref());
-        let message = format!("the limits are loosened by the change that needs them: {message}");
-        out.find(&codes::LOOSENED, effect, address.as_ref(), message)
-            .fix("apply the policy first, or, if this is meant: --allow loosened");
     }
 }
 

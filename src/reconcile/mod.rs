@@ -1,6 +1,7 @@
 //! The stages joined, as functions that every surface calls: load → snapshot → plan → apply → read back.
 
 mod ask;
+mod base;
 pub mod edit;
 mod elsewhere;
 pub mod load;
@@ -14,7 +15,9 @@ mod source;
 mod tests;
 
 pub use crate::apply::{ApplyError, ApplyOptions, Event};
+pub use crate::bundle::{BaseOf, CommitError, Head, head, is_dirty};
 pub use crate::desired::{Desired, Wanted};
+pub use base::{Base, BaseError, Earlier, base};
 pub use recorded::recorded;
 pub use snapshot::{Depth, Snapshot, snapshot};
 pub use source::source_relation;

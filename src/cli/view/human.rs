@@ -323,13 +323,18 @@ fn totals(plan: &Plan, out: &mut String) {
     if retired > 0 && forever > 0 {
         tail.push(style::alarm(format!("{forever} cannot be undone")));
     }
-    if plan.actions.is_empty() {
-        let _ = writeln!(out, "{} {}", style::strong("Nothing to do:"), tail.join(", "));
+    let (nothing, some, refused) = if words::is_diff(plan) {
+        ("Nothing changes:", "Changes:", "A plan with these changes could not be applied; the findings say why.")
     } else {
-        let _ = writeln!(out, "{} {}; {}", style::strong("Plan:"), words::totals_line(plan), tail.join(", "));
+        ("Nothing to do:", "Plan:", "This plan cannot be applied; the findings say why.")
+    };
+    if plan.actions.is_empty() {
+        let _ = writeln!(out, "{} {}", style::strong(nothing), tail.join(", "));
+    } else {
+        let _ = writeln!(out, "{} {}; {}", style::strong(some), words::totals_line(plan), tail.join(", "));
     }
     if !plan.applyable {
-        let _ = writeln!(out, "{}", style::alarm("This plan cannot be applied; the findings say why."));
+        let _ = writeln!(out, "{}", style::alarm(refused));
     }
     let _ = writeln!(out, "{} {}", style::faint("digest"), plan.digest);
 }

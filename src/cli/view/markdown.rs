@@ -105,11 +105,12 @@ fn head(plan: &Plan, out: &mut String) {
             codes.iter().map(|((e, c), n)| format!("{} ({}, {n})", code(&clip(c, 80)), effect_word(*e))).collect();
         let _ = writeln!(out, "\nFindings: {}.", codes.join(", "));
     }
-    let _ = writeln!(
-        out,
-        "\nDigest {}; the whole plan is in the plan file (`checkfu plan -o FILE`, `checkfu show FILE`).",
-        code(&plan.digest.to_string())
-    );
+    let whole = if words::is_diff(plan) {
+        "`checkfu diff` shows all of it"
+    } else {
+        "the whole plan is in the plan file (`checkfu plan -o FILE`, `checkfu show FILE`)"
+    };
+    let _ = writeln!(out, "\nDigest {}; {whole}.", code(&plan.digest.to_string()));
 }
 
 fn table(plan: &Plan, out: &mut String) {

@@ -175,3 +175,8 @@ pub fn severity(severity: Severity) -> &'static str {
 
 /// The command that applies.
 pub const APPLY: &str = "`checkfu apply`";
+
+/// Was it made against an earlier commit, with no workspace?
+pub fn is_diff(plan: &Plan) -> bool {
+    plan.format == crate::plan::DIFF_FORMAT
+}

@@ -12,6 +12,7 @@ mod order;
 mod owners;
 mod rolled_back;
 mod scopes;
+mod since;
 mod table;
 mod table_wholes;
 mod town;

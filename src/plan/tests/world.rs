@@ -72,6 +72,7 @@ pub(super) fn options() -> Options {
         },
         tool_version: "0.1.0".into(),
         source_relation: SourceRelation::Same,
+        limits: None,
     }
 }
 

@@ -110,6 +110,7 @@ fn options() -> Options {
         origin: Origin { target, kind, at, workspace: None, epoch: None },
         tool_version: "0".into(),
         source_relation: SourceRelation::Unknown,
+        limits: None,
     }
 }
 

@@ -145,6 +145,7 @@ pub(crate) fn options() -> Options {
         },
         tool_version: "0".into(),
         source_relation: SourceRelation::Unknown,
+        limits: None,
     }
 }
 

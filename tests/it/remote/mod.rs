@@ -131,6 +131,7 @@ fn options() -> Options {
         },
         tool_version: "0".into(),
         source_relation: SourceRelation::Unknown,
+        limits: None,
     }
 }
 

@@ -27,7 +27,7 @@ pub fn files(around: &Surroundings, inputs: &Inputs, mut report: Report) -> Repo
     if let Some(path) = around.variable("GITHUB_STEP_SUMMARY").filter(|_| inputs.summary) {
         let path = Path::new(path);
         let held = std::fs::metadata(path).map_or(0, |m| m.len());
-        let text = workflow::summary(&report.markdown, held);
+        let text = workflow::summary(report.summary.as_deref().unwrap_or(&report.markdown), held);
         if let Err(why) = append(path, &text) {
             report.log += &format!("the job summary cannot be written: {why}\n");
         }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::ci::Event;
+use crate::ci::{Event, Standing};
 use crate::cli::args::What;
 use crate::cli::commands::apply::{carry_out, of_this_project};
 use crate::cli::commands::ci::report::Closing;
-use crate::cli::commands::ci::{Job, Report, host};
+use crate::cli::commands::ci::{Job, Report, guard, host};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::session::{self, Session, Wish, runtime};
@@ -43,10 +43,10 @@ pub fn run(job: &Job<'_>) -> Result<Report, Failure> {
         stop_on_interrupt(Arc::clone(&job.run.printer), Second::Waits)
     };
     let event = host::event(job.around)?;
-    may_apply(event.as_ref())?;
+    let standing = guard::standing(job, event.as_ref())?;
     let by = by::read(job)?;
     let mut comments = Comments::new(job, event.as_ref(), &by)?;
-    let ended = runtime.block_on(whole(job, event.as_ref(), by, &stop, &mut comments));
+    let ended = runtime.block_on(whole(job, (event.as_ref(), &standing), by, &stop, &mut comments));
     let mut report = ended.unwrap_or_else(|failure| {
         let report = Report::of_failure(failure);
         comments.failed(&report);
@@ -55,14 +55,6 @@ pub fn run(job: &Job<'_>) -> Result<Report, Failure> {
     comments.tell(&mut report);
     report.closing = Some(Closing::new(move || runtime.block_on(comments.end(&stop))));
     Ok(report)
-}
-
-/// What a fork proposes is applied by nobody.
-fn may_apply(event: Option<&Event>) -> Result<(), Failure> {
-    if !event.is_some_and(Event::from_fork) {
-        return Ok(());
-    }
-    Err(Failure::new(&codes::FORK, "what a fork proposes is not applied").exit(Exit::Refused))
 }
 
 /// What is applied.
@@ -92,13 +84,13 @@ impl Chosen {
 
 async fn whole(
     job: &Job<'_>,
-    event: Option<&Event>,
+    (event, standing): (Option<&Event>, &Standing),
     by: By,
     stop: &Stop,
     comments: &mut Comments,
 ) -> Result<Report, Failure> {
-    let session = session::open(job.run)?;
-    by::origin(&session.place, &job.inputs.allowed_origins)?;
+    let mut session = session::open(job.run)?;
+    guard::pass(job, standing, &mut session)?;
     comments.of_commit(session.loaded.project.source().commit);
     let what = What {
         only: job.inputs.only.clone(),

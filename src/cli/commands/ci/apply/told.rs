@@ -14,29 +14,15 @@ use crate::cli::view::{comment, diagnostics, pull_request, receipt as view, word
 use crate::diag::codes::ci as codes;
 use crate::diag::{Diagnostic, Diagnostics, Severity, bounded};
 use crate::model::op::ReceiptLine;
-use crate::plan::{Action, Left, Plan, Verb};
+use crate::plan::{Action, Left, Plan};
 use crate::receipt::{Outcome, Receipt};
-
-/// The numbers of a plan.
-fn numbers(report: &mut Report, plan: &Plan) {
-    let count = |of: &dyn Fn(&Action) -> bool| plan.actions.iter().filter(|a| of(a)).count();
-    let creates = count(&|a| a.verb == Verb::Create);
-    let retirements = count(&|a| words::retires(a));
-    report.tell("changes", !plan.actions.is_empty());
-    report.tell("creates", creates);
-    report.tell("retirements", retirements);
-    report.tell("updates", plan.actions.len() - creates - retirements);
-    report.tell("unchanged", plan.notes.unchanged);
-    report.tell("held", plan.held.len());
-    report.tell("plan-digest", plan.digest);
-}
 
 /// Of a plan that may not be applied.
 pub(super) fn refused(plan: &Plan) -> Report {
     let mut report = Report::of_failure(Failure::of_findings(plan));
     report.markdown += "\n";
     report.markdown += &shown(plan, report.markdown.len());
-    numbers(&mut report, plan);
+    report.numbers(plan);
     report.tell("applied", false);
     report
 }
@@ -50,7 +36,7 @@ pub(super) fn report(job: &Job<'_>, session: &Session, chosen: &Chosen, carried:
     }
     let mut report = Report::new(exit);
     report.reason = reason(chosen, carried, exit);
-    numbers(&mut report, &chosen.plan);
+    report.numbers(&chosen.plan);
     report.tell("applied", report.reason.is_none());
     if let Some(apply) = &receipt.apply {
         report.tell("apply-id", apply);
