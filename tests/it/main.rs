@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 mod action;
+mod ci_apply;
 mod cli_backup;
 mod cli_bounds;
 mod cli_decide;

@@ -141,6 +141,21 @@ fn what_a_merged_pull_request_showed_is_applied_and_the_rest_is_left() {
 }
 
 #[test]
+fn what_the_plan_of_a_pull_request_wrote_is_what_its_apply_goes_by() {
+    let stage = two();
+    let pull = stage.propose("topic", &[("agents/a.md", &a("You are a new A.")), ("agents/c.md", &a("You are C."))]);
+    let comment = stage.plan(pull);
+    assert_eq!(stage.state(comment), State::Planned);
+    stage.push("topic", &[("agents/c.md", &a("You are a better C."))]);
+    assert_eq!(stage.plan(pull), comment, "the plan of the next push is in the same comment");
+    stage.merge(pull);
+    let told = stage.ci(MERGED).is(0, "");
+    assert_eq!((&told["creates"], &told["updates"], &told["comment-id"]), ("1", "1", comment.to_string().as_str()));
+    assert!(stage.run(&["get", "Agent/c"]).out.contains("a better C"));
+    assert_eq!(stage.state(comment), State::Applied);
+}
+
+#[test]
 fn what_was_merged_while_no_run_applied_it_is_applied_by_the_next() {
     let stage = two();
     let first = stage.propose("first", &[("agents/a.md", &a("You are a new A."))]);
@@ -250,7 +265,7 @@ fn a_token_that_may_not_write_or_read_comments_changes_no_apply() {
 
 #[test]
 fn a_fork_and_a_server_that_is_not_allowed_are_refused_before_anything_is_asked() {
-    let stage = two();
+    let mut stage = two();
     stage.check_out(&stage.push("main", &[("agents/a.md", &a("A 1"))]));
     let side = |repository: &str| {
         format!(r#"{{"sha":"{}","ref":"topic","repo":{{"full_name":"{repository}"}}}}"#, "0".repeat(40))
@@ -258,9 +273,11 @@ fn a_fork_and_a_server_that_is_not_allowed_are_refused_before_anything_is_asked(
     let (head, base) = (side("eve/agents"), side("acme/agents"));
     let event = format!(r#"{{"pull_request":{{"number":7,"head":{head},"base":{base}}}}}"#);
     std::fs::write(stage.temp("event.json"), event).unwrap();
+    stage.more = vec![("GITHUB_EVENT_NAME".to_owned(), "pull_request".to_owned())];
     let told = stage.ci(&[("approval", "none")]).is(5, "not-allowed");
     assert!(told.summary.contains("ci.fork"), "{}", told.summary);
     std::fs::remove_file(stage.temp("event.json")).unwrap();
+    stage.more.clear();
 
     let target = "targets: {there: {kind: checkfu, url: https://checkfu.example.com, token: {env: T}}}\n";
     stage.check_out(&stage.push("main", &[("checkfu.yaml", &(config("acme/support") + target))]));
