@@ -80,7 +80,8 @@ impl Stage {
 
     /// Checks a commit out, as `actions/checkout` leaves it.
     pub(super) fn check_out(&self, sha: &str) {
-        let repository = git2::Repository::open(self.s.dir()).or_else(|_| git2::Repository::init(self.s.dir())).unwrap();
+        let repository =
+            git2::Repository::open(self.s.dir()).or_else(|_| git2::Repository::init(self.s.dir())).unwrap();
         let from = self.fake.world().git.path().to_owned();
         let mut remote = repository.remote_anonymous(from.to_str().unwrap()).unwrap();
         remote.fetch(&["+refs/heads/*:refs/remotes/origin/*"], None, None).unwrap();
