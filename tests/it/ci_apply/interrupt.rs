@@ -106,7 +106,9 @@ fn a_cancelled_apply_finishes_what_is_in_flight_tells_it_and_the_next_run_does_t
     let gate = Gate::before(&url);
     stage.more = vec![("T".to_owned(), token)];
     let target = format!("targets: {{there: {{kind: checkfu, url: \"{}\", token: {{env: T}}}}}}\n", gate.url);
-    stage.check_out(&stage.push("main", &[("checkfu.yaml", &(config("acme/many") + &target)), (".gitignore", "w.db*\n")]));
+    stage.check_out(
+        &stage.push("main", &[("checkfu.yaml", &(config("acme/many") + &target)), (".gitignore", "w.db*\n")]),
+    );
 
     let files: Vec<(String, String)> = (0..AGENTS).map(|i| (format!("agents/m{i}.md"), a("You answer."))).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();

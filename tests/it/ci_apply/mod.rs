@@ -2,7 +2,7 @@
 //! nothing that happens to a comment changes the apply.
 
 mod interrupt;
-mod stage;
+pub(crate) mod stage;
 
 use checkfu::ci::State;
 
@@ -272,7 +272,8 @@ fn a_fork_and_a_server_that_is_not_allowed_are_refused_before_anything_is_asked(
 #[test]
 fn what_policy_refuses_is_refused_and_told() {
     let stage = two();
-    let pull = stage.propose("topic", &[("checkfu.yaml", &(project("acme/support") + "discover: {exclude: [agents/a.md]}\n"))]);
+    let pull = stage
+        .propose("topic", &[("checkfu.yaml", &(project("acme/support") + "discover: {exclude: [agents/a.md]}\n"))]);
     stage.merge(pull);
     for approval in ["none", "pull-request"] {
         let told = stage.ci(&[("approval", approval)]).is(5, "refused");
