@@ -342,3 +342,36 @@ fn no_file_under_review_reads_a_variable_or_leaves_the_root() {
         assert_eq!(&told["failure-reason"], "invalid", "{path}: {}", told.ran.out);
     }
 }
+
+/// On GitLab a merge request is held to the same.
+#[test]
+fn a_merge_request_of_gitlab_sends_no_token_elsewhere() {
+    let (own, eve) = (Ear::listen(), Ear::listen());
+    let stage = stage(&own.url);
+    let main = stage.fake.world().tip("main").unwrap();
+    let pull = stage.propose("topic", &[("checkfu.yaml", &served(&eve.url, "")), ("agents/b.md", &a("B"))]);
+    let head = stage.fake.world().issues[&pull].pull.clone().unwrap().head_sha;
+    stage.check_out(&head);
+    let run = |source: &str| {
+        let mut command = stage.s.command(&["ci", "plan", "--provider", "gitlab", "-i", "report-file=report.md"]);
+        for (name, value) in [
+            ("CI_PROJECT_DIR", stage.s.dir().to_str().unwrap()),
+            ("CI_PIPELINE_SOURCE", "merge_request_event"),
+            ("CI_COMMIT_SHA", &head),
+            ("CI_MERGE_REQUEST_IID", "7"),
+            ("CI_MERGE_REQUEST_PROJECT_PATH", "acme/agents"),
+            ("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH", source),
+            ("CI_MERGE_REQUEST_DIFF_BASE_SHA", &main),
+            ("TEAM_TOKEN", SECRET),
+        ] {
+            command.env(name, value);
+        }
+        crate::sandbox::ran(&command.output().unwrap())
+    };
+    let told = run("acme/agents").code(5);
+    assert!(told.out.contains("its url"), "{told:?}");
+    run("eve/agents").code(0);
+    assert!(stage.s.read("report.md").contains("Agent/b"));
+    own.heard_nothing();
+    eve.heard_nothing();
+}
