@@ -5,9 +5,11 @@
 
 mod action;
 mod ci_apply;
+mod ci_plan;
 mod cli_backup;
 mod cli_bounds;
 mod cli_decide;
+mod cli_diff;
 mod cli_drift;
 mod cli_edit;
 mod cli_interrupt;

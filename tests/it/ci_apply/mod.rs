@@ -2,7 +2,7 @@
 //! nothing that happens to a comment changes the apply.
 
 mod interrupt;
-mod stage;
+pub(crate) mod stage;
 
 use checkfu::ci::State;
 

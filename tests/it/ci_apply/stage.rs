@@ -1,4 +1,4 @@
-//! A repository on a GitHub of the tests' own, a check-out of it, and runs of `checkfu ci apply` there.
+//! A repository on a GitHub of the tests' own, a check-out of it, and runs of `checkfu ci` there.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,28 +13,28 @@ use crate::github::{Fake, JOB, REPOSITORY};
 use crate::sandbox::{Ran, Sandbox, ran};
 
 /// Who writes our comments.
-pub(super) const BOT: &str = "github-actions[bot]";
+pub(crate) const BOT: &str = "github-actions[bot]";
 
 /// A GitHub and a check-out.
-pub(super) struct Stage {
-    pub(super) fake: Fake,
-    pub(super) s: Sandbox,
+pub(crate) struct Stage {
+    pub(crate) fake: Fake,
+    pub(crate) s: Sandbox,
     /// What every run is told beside its inputs.
-    pub(super) more: Vec<(String, String)>,
+    pub(crate) more: Vec<(String, String)>,
 }
 
 /// What a run told.
 #[derive(Debug)]
-pub(super) struct Told {
-    pub(super) ran: Ran,
-    pub(super) outputs: BTreeMap<String, String>,
-    pub(super) summary: String,
+pub(crate) struct Told {
+    pub(crate) ran: Ran,
+    pub(crate) outputs: BTreeMap<String, String>,
+    pub(crate) summary: String,
 }
 
 impl Told {
     /// Asserts how the command ended, and why: without a reason the process is a success.
     #[track_caller]
-    pub(super) fn is(self, exit: i32, reason: &str) -> Self {
+    pub(crate) fn is(self, exit: i32, reason: &str) -> Self {
         let told = (self["exit-code"].to_owned(), self["failure-reason"].to_owned());
         assert_eq!(told, (exit.to_string(), reason.to_owned()), "{}\n{}", self.ran.out, self.ran.err);
         assert_eq!(self.ran.code, if reason.is_empty() { 0 } else { exit }, "{self:?}");
@@ -52,14 +52,14 @@ impl std::ops::Index<&str> for Told {
 
 impl Stage {
     /// Nothing is checked out yet.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let stage = Self { fake: Fake::start(), s: Sandbox::empty(), more: Vec::new() };
         std::fs::create_dir_all(stage.temp("")).unwrap();
         stage
     }
 
     /// A repository whose `main` has these files, applied.
-    pub(super) fn applied(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn applied(files: &[(&str, &str)]) -> Self {
         let stage = Self::new();
         let sha = stage.push("main", files);
         stage.check_out(&sha);
@@ -68,18 +68,18 @@ impl Stage {
     }
 
     /// A file of the folder that a job's steps share.
-    pub(super) fn temp(&self, name: &str) -> PathBuf {
+    pub(crate) fn temp(&self, name: &str) -> PathBuf {
         self.s.dir().parent().unwrap().join("temp").join(name)
     }
 
     /// Commits to a branch, and checks nothing out.
-    pub(super) fn push(&self, branch: &str, files: &[(&str, &str)]) -> String {
+    pub(crate) fn push(&self, branch: &str, files: &[(&str, &str)]) -> String {
         let files: Vec<(&str, Option<&str>)> = files.iter().map(|(path, text)| (*path, Some(*text))).collect();
         self.fake.world().commit(branch, &files)
     }
 
     /// Checks a commit out, as `actions/checkout` leaves it.
-    pub(super) fn check_out(&self, sha: &str) {
+    pub(crate) fn check_out(&self, sha: &str) {
         let repository =
             git2::Repository::open(self.s.dir()).or_else(|_| git2::Repository::init(self.s.dir())).unwrap();
         let from = self.fake.world().git.path().to_owned();
@@ -90,7 +90,7 @@ impl Stage {
     }
 
     /// A pull request of a new branch, from `main` as it is, with these files.
-    pub(super) fn propose(&self, branch: &str, files: &[(&str, &str)]) -> u64 {
+    pub(crate) fn propose(&self, branch: &str, files: &[(&str, &str)]) -> u64 {
         {
             let world = self.fake.world();
             let main = git2::Oid::from_str(&world.tip("main").unwrap()).unwrap();
@@ -101,7 +101,7 @@ impl Stage {
     }
 
     /// The comment that shows the plan of a pull request, by `author`.
-    pub(super) fn show(&self, pull: u64, author: &str) -> u64 {
+    pub(crate) fn show(&self, pull: u64, author: &str) -> u64 {
         let head = self.fake.world().issues[&pull].pull.clone().unwrap().head_sha;
         self.check_out(&head);
         let plan = plan::read(self.run(&["plan", "--json"]).code(0).out.as_bytes()).unwrap();
@@ -125,7 +125,7 @@ impl Stage {
         let side = |sha: &str, name: &str| json!({"sha": sha, "ref": name, "repo": {"full_name": REPOSITORY}});
         let (head, base) = (side(&of.head_sha, &of.head_ref), side(&of.base_sha, &of.base_ref));
         let event = json!({"pull_request": {"number": pull, "user": {"login": "ann"}, "head": head, "base": base}});
-        let mut command = self.job(&[("mode", "plan")]);
+        let mut command = self.job_of("plan", &[]);
         std::fs::write(self.temp("pull.json"), event.to_string()).unwrap();
         command.env("GITHUB_EVENT_NAME", "pull_request").env("GITHUB_EVENT_PATH", self.temp("pull.json"));
         let told = self.told(ran(&command.output().unwrap())).is(2, "");
@@ -133,25 +133,30 @@ impl Stage {
     }
 
     /// Merges a pull request and checks the merge out; gives its commit.
-    pub(super) fn merge(&self, pull: u64) -> String {
+    pub(crate) fn merge(&self, pull: u64) -> String {
         let sha = self.fake.world().merge(pull);
         self.check_out(&sha);
         sha
     }
 
     /// How far a comment says that its plan has come.
-    pub(super) fn state(&self, comment: u64) -> State {
+    pub(crate) fn state(&self, comment: u64) -> State {
         Marker::read(&self.fake.world().comments[&comment].body).unwrap().state
     }
 
     /// A command of a person, in the check-out.
-    pub(super) fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         let mut command = self.s.command(args);
         ran(&command.envs(self.more.iter().cloned()).output().unwrap())
     }
 
     /// The run of a job on a push to `main`, of the commit that is checked out.
-    pub(super) fn job(&self, inputs: &[(&str, &str)]) -> Command {
+    pub(crate) fn job(&self, inputs: &[(&str, &str)]) -> Command {
+        self.job_of("apply", inputs)
+    }
+
+    /// The same in any mode.
+    pub(crate) fn job_of(&self, mode: &str, inputs: &[(&str, &str)]) -> Command {
         let event = self.temp("event.json");
         if !event.exists() {
             std::fs::write(&event, r#"{"ref":"refs/heads/main","repository":{"default_branch":"main"}}"#).unwrap();
@@ -161,7 +166,7 @@ impl Stage {
         }
         let repository = git2::Repository::open(self.s.dir()).unwrap();
         let head = repository.head().unwrap().target().unwrap().to_string();
-        let mut command = self.s.command(&["ci"]);
+        let mut command = self.s.command(&["ci", mode]);
         for (name, value) in [
             ("GITHUB_ACTIONS", "true"),
             ("GITHUB_WORKSPACE", self.s.dir().to_str().unwrap()),
@@ -177,7 +182,6 @@ impl Stage {
             ("GITHUB_OUTPUT", self.temp("output").to_str().unwrap()),
             ("GITHUB_STEP_SUMMARY", self.temp("summary").to_str().unwrap()),
             ("CHECKFU_GITHUB_TOKEN", JOB),
-            ("CHECKFU_CI_MODE", "apply"),
         ] {
             command.env(name, value);
         }
@@ -189,7 +193,7 @@ impl Stage {
     }
 
     /// What a run left behind.
-    pub(super) fn told(&self, ran: Ran) -> Told {
+    pub(crate) fn told(&self, ran: Ran) -> Told {
         let text = |name: &str| std::fs::read_to_string(self.temp(name)).unwrap();
         let outputs = text("output");
         let outputs = outputs.lines().filter_map(|l| l.split_once('=')).map(|(k, v)| (k.to_owned(), v.to_owned()));
@@ -197,7 +201,7 @@ impl Stage {
     }
 
     /// Runs a job to its end.
-    pub(super) fn ci(&self, inputs: &[(&str, &str)]) -> Told {
+    pub(crate) fn ci(&self, inputs: &[(&str, &str)]) -> Told {
         let output = self.job(inputs).output().unwrap();
         self.told(ran(&output))
     }
