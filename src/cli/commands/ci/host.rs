@@ -43,6 +43,7 @@ pub fn github(
     let token = inputs.github_token.clone().filter(|_| around.provider == Provider::GitHub)?;
     let api = around.variable("GITHUB_API_URL").unwrap_or("https://api.github.com");
     let mut options = Options::new(api, token, &event.repository);
+    options.graphql_url = around.variable("GITHUB_GRAPHQL_URL").map(str::to_owned);
     let printer = Arc::clone(printer);
     options.on_retry = Arc::new(move |again| {
         printer.err(&format!("GitHub is asked again in {} ms: {}", again.after.as_millis(), again.error));

@@ -150,7 +150,11 @@ impl Bundles<'_, '_> {
             self.out.note(format!("{file} was changed here and live, and is no text: it stays as it is here"));
             return Ok(true);
         };
-        let joined = merge(own, base, theirs).text;
+        let joined = merge(own, base, theirs);
+        if joined.conflicts > 0 {
+            self.out.undecided.insert(place.wanted.address.clone());
+        }
+        let joined = joined.text;
         let merged = joined != theirs;
         let item = Item { executable: here.executable, ..live };
         self.put(place, (path, file), item, joined.into_bytes());
