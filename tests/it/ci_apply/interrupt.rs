@@ -44,7 +44,7 @@ impl Gate {
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let (server, open, tell) = (server.clone(), Arc::clone(&shared), tell.clone());
-                std::thread::spawn(move || pass(client, &server, &open, &|| drop(tell.send(()))));
+                std::thread::spawn(move || pass(client, &server, &open, &|| tell.send(()).unwrap_or_default()));
             }
         });
         Self { url, held, open }

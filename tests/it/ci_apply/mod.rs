@@ -57,9 +57,9 @@ fn a_plan_that_was_reviewed_is_applied_and_its_comment_says_so() {
     assert!(told.ran.out.contains("Applied: 1 done"), "{}", told.ran.out);
     assert_eq!((stage.state(comment), &told["comment-id"]), (State::Applied, comment.to_string().as_str()));
     let body = stage.fake.world().comments[&comment].body.clone();
-    assert!(body.contains("what was planned") && body.contains("runs/12"), "{body}");
-    // What is done already is stale in the plan of before, and nothing to do in a new one.
-    stage.ci(&[("plan-file", file)]).is(4, "plan-stale");
+    assert!(body.contains("what was planned"), "{body}");
+    // Once more, the same plan answers from the record, and a new one has nothing to do.
+    stage.ci(&[("plan-file", file)]).is(0, "");
     let told = stage.ci(&[("approval", "none")]).is(0, "");
     assert_eq!((&told["applied"], &told["changes"]), ("true", "false"));
 }
@@ -127,7 +127,6 @@ fn what_a_merged_pull_request_showed_is_applied_and_the_rest_is_left() {
     assert!(told.summary.contains("ci.approval_missing` at `agents/b.md:5:1`"), "{}", told.summary);
     assert!(told.ran.out.contains("::error file=agents/b.md,line="), "{}", told.ran.out);
     assert_eq!(stage.state(comment), State::Stale);
-    assert!(stage.fake.world().comments[&comment].body.contains("Agent/b"));
 
     // A later pull request shows what is due, and its merge approves it.
     let pull = stage.propose("next", &[("README.md", "# Agents\n")]);
@@ -138,6 +137,21 @@ fn what_a_merged_pull_request_showed_is_applied_and_the_rest_is_left() {
     assert!(stage.run(&["get", "Agent/b"]).out.contains("a new B"));
     // A second run has nothing to do, and asks for no more than it must.
     stage.ci(MERGED).is(0, "");
+}
+
+#[test]
+fn what_the_plan_of_a_pull_request_wrote_is_what_its_apply_goes_by() {
+    let stage = two();
+    let pull = stage.propose("topic", &[("agents/a.md", &a("You are a new A.")), ("agents/c.md", &a("You are C."))]);
+    let comment = stage.plan(pull);
+    assert_eq!(stage.state(comment), State::Planned);
+    stage.push("topic", &[("agents/c.md", &a("You are a better C."))]);
+    assert_eq!(stage.plan(pull), comment, "the plan of the next push is in the same comment");
+    stage.merge(pull);
+    let told = stage.ci(MERGED).is(0, "");
+    assert_eq!((&told["creates"], &told["updates"], &told["comment-id"]), ("1", "1", comment.to_string().as_str()));
+    assert!(stage.run(&["get", "Agent/c"]).out.contains("a better C"));
+    assert_eq!(stage.state(comment), State::Applied);
 }
 
 #[test]
@@ -250,7 +264,7 @@ fn a_token_that_may_not_write_or_read_comments_changes_no_apply() {
 
 #[test]
 fn a_fork_and_a_server_that_is_not_allowed_are_refused_before_anything_is_asked() {
-    let stage = two();
+    let mut stage = two();
     stage.check_out(&stage.push("main", &[("agents/a.md", &a("A 1"))]));
     let side = |repository: &str| {
         format!(r#"{{"sha":"{}","ref":"topic","repo":{{"full_name":"{repository}"}}}}"#, "0".repeat(40))
@@ -258,9 +272,14 @@ fn a_fork_and_a_server_that_is_not_allowed_are_refused_before_anything_is_asked(
     let (head, base) = (side("eve/agents"), side("acme/agents"));
     let event = format!(r#"{{"pull_request":{{"number":7,"head":{head},"base":{base}}}}}"#);
     std::fs::write(stage.temp("event.json"), event).unwrap();
+    stage.more = vec![("GITHUB_EVENT_NAME".to_owned(), "pull_request".to_owned())];
     let told = stage.ci(&[("approval", "none")]).is(5, "not-allowed");
     assert!(told.summary.contains("ci.fork"), "{}", told.summary);
+    std::fs::write(stage.temp("event.json"), "[]").unwrap();
+    let told = stage.ci(&[("approval", "none")]).is(1, "usage");
+    assert!(told.summary.contains("ci.surroundings"), "{}", told.summary);
     std::fs::remove_file(stage.temp("event.json")).unwrap();
+    stage.more.clear();
 
     let target = "targets: {there: {kind: checkfu, url: https://checkfu.example.com, token: {env: T}}}\n";
     stage.check_out(&stage.push("main", &[("checkfu.yaml", &(config("acme/support") + target))]));

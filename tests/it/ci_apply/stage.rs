@@ -7,6 +7,7 @@ use std::process::Command;
 use checkfu::ci::approval::names;
 use checkfu::ci::{Marker, State};
 use checkfu::plan;
+use serde_json::json;
 
 use crate::github::{Fake, JOB, REPOSITORY};
 use crate::sandbox::{Ran, Sandbox, ran};
@@ -115,6 +116,20 @@ impl Stage {
         };
         let body = format!("{}\n### checkfu plan\n\nwhat was planned\n", marker.write());
         self.fake.world().comment(author, pull, &body)
+    }
+
+    /// The run of `checkfu ci plan` on a pull request, of its head; gives the comment that it wrote.
+    pub(crate) fn plan(&self, pull: u64) -> u64 {
+        let of = self.fake.world().issues[&pull].pull.clone().unwrap();
+        self.check_out(&of.head_sha);
+        let side = |sha: &str, name: &str| json!({"sha": sha, "ref": name, "repo": {"full_name": REPOSITORY}});
+        let (head, base) = (side(&of.head_sha, &of.head_ref), side(&of.base_sha, &of.base_ref));
+        let event = json!({"pull_request": {"number": pull, "user": {"login": "ann"}, "head": head, "base": base}});
+        let mut command = self.job_of("plan", &[]);
+        std::fs::write(self.temp("pull.json"), event.to_string()).unwrap();
+        command.env("GITHUB_EVENT_NAME", "pull_request").env("GITHUB_EVENT_PATH", self.temp("pull.json"));
+        let told = self.told(ran(&command.output().unwrap())).is(2, "");
+        told["comment-id"].parse().unwrap_or_else(|_| panic!("{told:?}"))
     }
 
     /// Merges a pull request and checks the merge out; gives its commit.

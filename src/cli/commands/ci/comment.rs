@@ -112,7 +112,11 @@ impl<'a> Talk<'a> {
     /// Says that there is no plan of what was pushed: what was shown is not what would be done.
     pub async fn fail(&mut self, outcome: &Outcome, marker: &Marker) {
         let body = match &self.found {
-            Some((comment, shown)) => restate(&comment.body, &Marker { state: State::Stale, ..shown.clone() }, outcome),
+            // Without a commit it approves nothing: who edited it is not asked here, and from now on we did.
+            Some((comment, shown)) => {
+                let marker = Marker { state: State::Stale, head: None, ..shown.clone() };
+                restate(&comment.body, &marker, outcome)
+            }
             None if self.job.inputs.comment == When::Changes => None,
             None => {
                 Some(format!("{}\n{}\n\n{}\n\n{}\n", marker.write(), outcome.heading, outcome.status, outcome.foot))

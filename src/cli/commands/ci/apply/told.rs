@@ -49,6 +49,10 @@ pub(super) fn report(job: &Job<'_>, session: &Session, chosen: &Chosen, carried:
     report.log += &diagnostics::report(&told, &diagnostics::Sources::new(), diagnostics::Options { width: 100 });
     report.log += &view::next(receipt).map(|next| next + "\n").unwrap_or_default();
     report.markdown = view::markdown(receipt);
+    if let Some(by) = approved_by(chosen) {
+        report.log += &format!("{by}\n");
+        report.markdown += &format!("\n{by}\n");
+    }
     if !told.0.is_empty() {
         report.markdown += &format!("\n{}", comment::diagnostics(&told));
     }
@@ -60,6 +64,12 @@ pub(super) fn report(job: &Job<'_>, session: &Session, chosen: &Chosen, carried:
     let lines = chosen.plan.actions.iter().zip(&receipt.lines);
     report.annotations.extend(lines.filter_map(|(action, line)| remark(action, line)));
     report
+}
+
+/// Who approved what was applied.
+fn approved_by(chosen: &Chosen) -> Option<String> {
+    let pulls: Vec<String> = chosen.by.iter().map(|pull| format!("#{pull}")).collect();
+    (!pulls.is_empty()).then(|| format!("Approved by merging {}.", pulls.join(", ")))
 }
 
 /// The plan, in the room that is left of a summary.
