@@ -119,7 +119,7 @@ impl Stage {
     }
 
     /// The run of `checkfu ci plan` on a pull request, of its head; gives the comment that it wrote.
-    pub(super) fn plan(&self, pull: u64) -> u64 {
+    pub(crate) fn plan(&self, pull: u64) -> u64 {
         let of = self.fake.world().issues[&pull].pull.clone().unwrap();
         self.check_out(&of.head_sha);
         let side = |sha: &str, name: &str| json!({"sha": sha, "ref": name, "repo": {"full_name": REPOSITORY}});

@@ -185,7 +185,8 @@ fn an_event_that_cannot_be_read_and_one_of_another_form() {
     let pull = stage.propose("topic", &[("agents/a.md", &a("A 2"))]);
     let mut run = Run::pull(&stage, pull);
     run.payload = json!([1]);
-    run.go(&[]).is(1, "usage");
+    let told = run.go(&[]).is(1, "usage");
+    assert!(told.summary.contains("ci.surroundings"), "{}", told.summary);
     run.payload = payload(&stage, pull);
     run.payload["pull_request"]["head"]["repo"] = json!(null);
     let told = run.go(&[]).is(2, "");
