@@ -107,7 +107,7 @@ async fn whole(
     let mut chosen = unless_stopped(stop, choose(job, event, (&session, &wish), by, comments)).await?;
     show(job, &chosen.plan);
     if !chosen.plan.applyable {
-        let report = told::refused(&chosen.plan);
+        let report = told::refused(job, &session, &chosen.plan);
         comments.failed(&report);
         return Ok(report);
     }
