@@ -140,7 +140,8 @@ async fn choose(
             reconcile::is_reviewed(&plan, &digest).map_err(|e| Failure::reconcile(&e))?;
             None
         }
-        By::Comments if plan.applyable => {
+        // Where there is nothing to do, nobody has to have approved anything.
+        By::Comments if plan.applyable && !plan.actions.is_empty() => {
             let event = event.ok_or_else(by::no_comments)?;
             Some(approved::read(job, event, session, (&plan, control.as_ref()), comments).await?)
         }

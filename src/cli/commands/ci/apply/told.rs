@@ -94,22 +94,6 @@ fn approved_by(chosen: &Chosen) -> Option<String> {
     (!pulls.is_empty()).then(|| format!("Approved by merging {}.", pulls.join(", ")))
 }
 
-/// The plan, in the room that is left of a summary.
-fn shown(plan: &Plan, used: usize) -> String {
-    let causes = std::collections::BTreeMap::new();
-    let of = pull_request::Comment {
-        plan,
-        key: None,
-        causes: &causes,
-        links: pull_request::Links::default(),
-        head: None,
-        base: None,
-        previous: None,
-        notes: &[],
-    };
-    pull_request::body(&of, pull_request::SUMMARY.saturating_sub(used + 1_000))
-}
-
 /// Why it is not all done.
 fn reason(chosen: &Chosen, carried: &Carried, exit: Exit) -> Option<FailureReason> {
     let receipt = &carried.receipt;
