@@ -162,6 +162,34 @@ impl Event {
         })
     }
 
+    /// Reads what GitLab's runner says of the pipeline of a merge request; `None`: it is another pipeline.
+    pub fn of_gitlab(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let request = |name: &str| variable(&format!("CI_MERGE_REQUEST_{name}"));
+        let sha = variable("CI_COMMIT_SHA").unwrap_or_default();
+        let pull = Pull {
+            number: request("IID")?.parse().ok()?,
+            // Set where the pipeline runs on a merge that GitLab tried.
+            head_sha: request("SOURCE_BRANCH_SHA").unwrap_or_else(|| sha.clone()),
+            head_ref: request("SOURCE_BRANCH_NAME").unwrap_or_default(),
+            head_repo: request("SOURCE_PROJECT_PATH"),
+            base_sha: request("DIFF_BASE_SHA").or_else(|| request("TARGET_BRANCH_SHA")).unwrap_or_default(),
+            base_ref: request("TARGET_BRANCH_NAME").unwrap_or_default(),
+            author: String::new(),
+            merged: false,
+            merge_commit: None,
+        };
+        Some(Self {
+            name: variable("CI_PIPELINE_SOURCE").unwrap_or_default(),
+            repository: request("PROJECT_PATH").or_else(|| variable("CI_PROJECT_PATH")).unwrap_or_default(),
+            sha,
+            reference: variable("CI_COMMIT_REF_NAME").map(|name| format!("refs/heads/{name}")).unwrap_or_default(),
+            pull: Some(pull),
+            followed: None,
+            actor: variable("GITLAB_USER_LOGIN").unwrap_or_default(),
+            default_branch: variable("CI_DEFAULT_BRANCH"),
+        })
+    }
+
     /// Does what is checked out come from elsewhere: a fork, or a head repository that is gone? Such code gets no
     /// token.
     pub fn from_fork(&self) -> bool {
@@ -208,6 +236,30 @@ mod tests {
         assert_eq!((pull.number, pull.head_sha.as_str(), pull.base_ref.as_str()), (7, "h", "main"));
         assert!(Event::read(variable, &payload(r#"{"full_name":"eve/agents"}"#)).unwrap().from_fork());
         assert!(Event::read(variable, &payload("null")).unwrap().from_fork());
+    }
+
+    #[test]
+    fn a_merge_request_of_gitlab_is_a_pull_request() {
+        let all = [
+            ("CI_PIPELINE_SOURCE", "merge_request_event"),
+            ("CI_COMMIT_SHA", "c"),
+            ("CI_MERGE_REQUEST_IID", "7"),
+            ("CI_MERGE_REQUEST_PROJECT_PATH", "acme/agents"),
+            ("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH", "acme/agents"),
+            ("CI_MERGE_REQUEST_DIFF_BASE_SHA", "b"),
+        ];
+        let read = |more: &[(&str, &str)]| {
+            let find = |name: &str| more.iter().chain(&all).find(|(k, _)| *k == name).map(|(_, v)| (*v).to_owned());
+            Event::of_gitlab(find).unwrap()
+        };
+        let own = read(&[]);
+        let pull = own.pull.clone().unwrap();
+        assert_eq!((pull.number, pull.head_sha.as_str(), pull.base_sha.as_str()), (7, "c", "b"));
+        assert!(!own.from_fork());
+        let merged = read(&[("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", "h")]);
+        assert_eq!(merged.pull.unwrap().head_sha, "h");
+        assert!(read(&[("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH", "eve/agents")]).from_fork());
+        assert_eq!(Event::of_gitlab(|_| None), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod annotation;
 pub mod approval;
 mod cause;
+pub mod drift_issue;
 pub mod event;
 pub mod inputs;
 pub mod marker;

@@ -102,7 +102,7 @@ pub fn standing(event: &Event, mode: Mode, here: Option<CheckedOut<'_>>) -> Resu
     if looks_at_files(event) {
         return from_outside(event, mode, here);
     }
-    let Some(pull) = event.pull.as_ref().filter(|_| event.name.starts_with("pull_request")) else {
+    let Some(pull) = &event.pull else {
         return Ok(Standing::Branch);
     };
     let review = Review { head: pull.head_sha.clone(), base: pull.base_sha.clone() };

@@ -361,10 +361,10 @@ async fn tour(fake: &Fake, github: &GitHub) {
     assert_eq!(fake.world().file("checkfu/drift-prod", "README.md"), None);
     let new =
         NewPull { title: "Drift".into(), body: "b".into(), head: "checkfu/drift-prod".into(), base: "main".into() };
-    assert_eq!(github.open_pull(&new.head, &new.base).await.unwrap(), None);
+    assert_eq!(github.last_pull(&new.head, &new.base).await.unwrap(), None);
     let pull = github.create_pull(&new).await.unwrap();
     assert_eq!((pull.head_sha.as_str(), pull.author.as_str()), (commit.as_str(), "github-actions[bot]"));
-    assert_eq!(github.open_pull(&new.head, &new.base).await.unwrap().unwrap().number, pull.number);
+    assert_eq!(github.last_pull(&new.head, &new.base).await.unwrap().unwrap().number, pull.number);
     let read = github.pull(pull.number).await.unwrap();
     assert_eq!((read.head_sha.as_str(), read.base_ref.as_str(), read.merged), (commit.as_str(), "main", false));
     assert_eq!(github.commits_between(&main, &commit).await.unwrap(), [commit.clone()]);

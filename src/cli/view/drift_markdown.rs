@@ -17,7 +17,12 @@ const ITEM: usize = 300;
 
 /// All of its numbers, and as many rows as fit.
 pub fn drift(drift: &Drift) -> String {
-    let mut out = String::new();
+    drift_after(String::new(), drift)
+}
+
+/// The same behind a few lines that are always shown; all of it together is within the bound.
+pub fn drift_after(first: String, drift: &Drift) -> String {
+    let mut out = first;
     head(drift, &mut out);
     let mut left: Vec<String> = Vec::new();
     section("Findings", groups(&drift.findings).iter().map(finding_row), "finding", &mut out, &mut left);

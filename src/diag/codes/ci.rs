@@ -28,6 +28,9 @@ codes! {
     APPROVAL_UNREAD = "ci.approval_unread", Error, "What was approved cannot be read",
         "The pull requests of the commits since the last whole apply and their comments are read with github-token. Without them nothing is known to be approved, and nothing was applied.",
         "Give the job `pull-requests: write` (`read` is enough to apply) and `contents: read`, and run it again";
+    ISSUE = "ci.issue", Error, "What drifted could not be told on GitHub",
+        "GitHub did not answer, or refused what it should take. The issue and the pull request about drift may not say what is live now, so the run fails; a right that the token lacks fails nothing. The job summary has what moved.",
+        "Run it again; the message says what GitHub said";
     INTERRUPTED = "ci.interrupted", Error, "The run was stopped before anything was done",
         "The job was cancelled while it planned. Nothing was written",
         "Run it again";

@@ -230,6 +230,7 @@ impl World {
             let mode = match entry["mode"].as_str() {
                 Some("100644") => git2::FileMode::Blob,
                 Some("100755") => git2::FileMode::BlobExecutable,
+                Some("120000") => git2::FileMode::Link,
                 _ => return Answer::refuse(422, "Must supply a valid tree.mode"),
             };
             let Some(blob) = Oid::from_str(sha).ok().filter(|id| git.find_blob(*id).is_ok()) else {

@@ -3,7 +3,7 @@
 
 use crate::ci::inputs::{Comment as When, CommentStyle};
 use crate::ci::{Annotation, Degraded, Event, Level, Marker, Standing, State};
-use crate::cli::commands::ci::{Job, Report, host};
+use crate::cli::commands::ci::{Job, Provider, Report, host};
 use crate::cli::view::pull_request::{Outcome, restate};
 use crate::diag::chain::Chain;
 use crate::forge::{Comment, ForgeError, ForgeErrorKind, GitHub};
@@ -46,7 +46,7 @@ impl<'a> Talk<'a> {
         match host::github(&job.run.printer, job.inputs, job.around, event) {
             Some(Ok(host)) => talk.host = Some(host),
             Some(Err(error)) => talk.trouble = Some(error),
-            None => talk.no_token = due,
+            None => talk.no_token = due && job.around.provider == Provider::GitHub,
         }
         if let Err(error) = talk.look(event, standing, commit).await {
             // Nobody asked for a comment on what was only looked for.
@@ -85,8 +85,8 @@ impl<'a> Talk<'a> {
         let key = self.job.inputs.key();
         let marked = ours.filter_map(|c| Some((Marker::read(&c.body)?, c)));
         // One that tells of an apply is closed.
-        let open = marked.filter(|(m, _)| m.what == "plan" && m.key == key && m.state != State::Applied);
-        self.found = open.last().map(|(marker, comment)| (comment, marker));
+        let mut open = marked.filter(|(m, _)| m.what == "plan" && m.key == key && m.state != State::Applied);
+        self.found = open.next_back().map(|(marker, comment)| (comment, marker));
         self.number = Some(number);
         Ok(())
     }
@@ -112,7 +112,11 @@ impl<'a> Talk<'a> {
     /// Says that there is no plan of what was pushed: what was shown is not what would be done.
     pub async fn fail(&mut self, outcome: &Outcome, marker: &Marker) {
         let body = match &self.found {
-            Some((comment, shown)) => restate(&comment.body, &Marker { state: State::Stale, ..shown.clone() }, outcome),
+            // Without a commit it approves nothing: who edited it is not asked here, and from now on we did.
+            Some((comment, shown)) => {
+                let marker = Marker { state: State::Stale, head: None, ..shown.clone() };
+                restate(&comment.body, &marker, outcome)
+            }
             None if self.job.inputs.comment == When::Changes => None,
             None => {
                 Some(format!("{}\n{}\n\n{}\n\n{}\n", marker.write(), outcome.heading, outcome.status, outcome.foot))

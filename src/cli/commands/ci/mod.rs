@@ -3,6 +3,7 @@
 
 pub mod apply;
 pub mod comment;
+pub mod drift;
 pub mod guard;
 pub mod host;
 pub mod plan;
@@ -73,7 +74,8 @@ fn within(run: &Run, inputs: &Inputs, around: &Surroundings) -> Report {
         Mode::Validate => validate::run(&job),
         Mode::Apply => apply::run(&job),
         Mode::Plan => plan::run(&job),
-        Mode::Drift | Mode::Setup => Ok(Report::new(Exit::Ok)),
+        Mode::Drift => drift::run(&job),
+        Mode::Setup => Ok(Report::new(Exit::Ok)),
     };
     let mut report = report.unwrap_or_else(Report::of_failure);
     let folder = crate::cli::files::find_project(&job.run.cwd).unwrap_or_else(|_| job.run.cwd.clone());

@@ -79,6 +79,8 @@ struct Brought {
     taken: BTreeSet<Address>,
     /// Resources that are gone live.
     gone: Vec<Address>,
+    /// Resources of which a text has marks for a person to decide.
+    marked: BTreeSet<Address>,
     notes: Diagnostics,
 }
 
@@ -159,6 +161,9 @@ impl Drift<'_> {
                 }
                 for h in held.iter().filter(|h| h.field.as_ref().is_some_and(|f| brought.kept.contains(f))) {
                     self.conflict(h, out);
+                }
+                if !brought.conflicts.is_empty() {
+                    out.marked.insert(wanted.address.clone());
                 }
                 None
             }
@@ -260,20 +265,74 @@ impl Drift<'_> {
     }
 }
 
+/// What moved live as files, none of which is written.
+pub(in crate::cli::commands) struct Unwritten {
+    /// As they are to be; what is so already is not among them.
+    pub(in crate::cli::commands) files: Vec<Planned>,
+    /// Paths that go.
+    pub(in crate::cli::commands) removed: Vec<String>,
+    /// Resources of which a person has to decide: files and live both moved. Nothing of them is in `files`.
+    pub(in crate::cli::commands) undecided: BTreeSet<Address>,
+    /// Resources that are gone live.
+    pub(in crate::cli::commands) gone: Vec<Address>,
+    /// What is told beside.
+    pub(in crate::cli::commands) notes: Diagnostics,
+}
+
+/// What would be written, without the resources of which a person has to decide.
+///
+/// # Errors
+/// The workspace cannot be read, or a file does not say where something stands.
+pub(in crate::cli::commands) async fn unwritten(
+    session: &Session,
+    control: &Workspace,
+    context: &Context,
+    options: &plan::Options,
+) -> Result<Unwritten, Failure> {
+    let desired = session.desired()?;
+    let read = snapshot(Some(control), desired, context, Depth::Resources).await.map_err(|e| failed(&e))?;
+    let plan = plan::plan(desired, &read.live, options);
+    let mut scope = plan::named(desired, &read.live, options);
+    let drift = Drift { session, control, context, desired, live: &read.live };
+    let mut undecided = BTreeSet::new();
+    loop {
+        let mut out = drift.bring(&plan, &scope).await?;
+        out.undecided.append(&mut out.marked);
+        if out.undecided.is_empty() {
+            out.texts(session);
+            let (work, found) = Work::look(&session.dir, out.planned);
+            or_fail(found)?;
+            let Brought { removed, gone, notes, .. } = out;
+            return Ok(Unwritten { files: work.into_files(), removed, undecided, gone, notes });
+        }
+        // A text with marks says nothing, and what is told of it beside neither.
+        scope.retain(|address| !out.undecided.contains(address));
+        undecided.append(&mut out.undecided);
+    }
+}
+
+impl Brought {
+    /// Plans the texts that changed, and says how.
+    fn texts(&mut self, session: &Session) -> Vec<Changed> {
+        let mut changed = Vec::new();
+        for (path, after) in std::mem::take(&mut self.after) {
+            let before = self.before.remove(&path);
+            if before.as_ref() == Some(&after) {
+                continue;
+            }
+            let over = before.as_ref().map_or(Over::Never, |b| Over::If(Digest::of(b.as_bytes())));
+            let executable = is_executable(&session.dir.join(&path));
+            let bytes = after.clone().into_bytes();
+            self.planned.push(Planned { path: path.clone(), bytes, executable, link: false, over });
+            changed.push(Changed { path, before, after: Some(after) });
+        }
+        changed
+    }
+}
+
 /// Writes, shows what changed, and tells what is left to a person.
 fn write(run: &Run, session: &Session, mut out: Brought) -> Ran {
-    let mut changed = Vec::new();
-    for (path, after) in std::mem::take(&mut out.after) {
-        let before = out.before.remove(&path);
-        if before.as_ref() == Some(&after) {
-            continue;
-        }
-        let over = before.as_ref().map_or(Over::Never, |b| Over::If(Digest::of(b.as_bytes())));
-        let executable = is_executable(&session.dir.join(&path));
-        let bytes = after.clone().into_bytes();
-        out.planned.push(Planned { path: path.clone(), bytes, executable, link: false, over });
-        changed.push(Changed { path, before, after: Some(after) });
-    }
+    let mut changed = out.texts(session);
     for file in out.planned.iter().filter(|p| !changed.iter().any(|c| c.path == p.path)).collect::<Vec<_>>() {
         let before = std::fs::read_to_string(session.dir.join(&file.path)).ok();
         let after = Some(String::from_utf8_lossy(&file.bytes).into_owned());

@@ -2,7 +2,7 @@
 
 mod ant;
 mod choose;
-mod drift;
+pub(super) mod drift;
 pub(super) mod here;
 mod store;
 

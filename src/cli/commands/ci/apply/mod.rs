@@ -6,6 +6,7 @@ mod by;
 mod comments;
 mod told;
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -65,20 +66,24 @@ struct Chosen {
     planned: Option<Remote>,
     /// What of it is left, with why.
     left: Vec<(Action, Left)>,
+    /// The pull requests that approved it.
+    by: BTreeSet<u64>,
     /// Comments that approve nothing.
     refused: Vec<Refused>,
 }
 
 impl Chosen {
     fn all_of(plan: Plan, planned: Option<Remote>) -> Self {
-        Self { plan, planned, left: Vec::new(), refused: Vec::new() }
+        Self { plan, planned, left: Vec::new(), by: BTreeSet::new(), refused: Vec::new() }
     }
 
     fn part_of(plan: &Plan, planned: Option<Remote>, approved: Approved) -> Self {
         let keep = |a: &Action| approved.by.contains_key(&a.id);
         let mut why = plan::left(plan, keep);
         let left = plan.actions.iter().filter_map(|a| Some((a.clone(), why.remove(&a.id)?))).collect();
-        Self { plan: plan::keep(plan, keep), planned, left, refused: approved.refused }
+        let part = plan::keep(plan, keep);
+        let by = part.actions.iter().filter_map(|a| approved.by.get(&a.id).copied()).collect();
+        Self { plan: part, planned, left, by, refused: approved.refused }
     }
 }
 
@@ -102,7 +107,7 @@ async fn whole(
     let mut chosen = unless_stopped(stop, choose(job, event, (&session, &wish), by, comments)).await?;
     show(job, &chosen.plan);
     if !chosen.plan.applyable {
-        let report = told::refused(&chosen.plan);
+        let report = told::refused(job, &session, &chosen.plan);
         comments.failed(&report);
         return Ok(report);
     }
@@ -135,7 +140,8 @@ async fn choose(
             reconcile::is_reviewed(&plan, &digest).map_err(|e| Failure::reconcile(&e))?;
             None
         }
-        By::Comments if plan.applyable => {
+        // Where there is nothing to do, nobody has to have approved anything.
+        By::Comments if plan.applyable && !plan.actions.is_empty() => {
             let event = event.ok_or_else(by::no_comments)?;
             Some(approved::read(job, event, session, (&plan, control.as_ref()), comments).await?)
         }

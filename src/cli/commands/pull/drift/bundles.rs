@@ -161,7 +161,11 @@ impl Bundles<'_, '_> {
             self.stays(place, format!("{file} was changed here and live, and is no text: it stays as it is here"));
             return Ok(true);
         };
-        let joined = merge(&own, &base, &theirs).text;
+        let joined = merge(&own, &base, &theirs);
+        if joined.conflicts > 0 {
+            self.out.marked.insert(place.wanted.address.clone());
+        }
+        let joined = joined.text;
         let merged = joined != theirs;
         let item = Item { executable: here.executable, ..live };
         self.put(place, (path, file), item, joined.into_bytes());
