@@ -213,7 +213,7 @@ mod tests {
     fn a_large_one_is_bounded_and_counts_what_it_leaves_out() {
         let many = |n: usize, live: &str| (0..n).map(|i| resource(&format!("a{i}"), vec![moved(live)])).collect();
         let text = drift(&report(many(40, &"One more line.\n".repeat(500))));
-        assert!(text.len() <= BUDGET && text.contains("more of this change in `checkfu drift`"), "{}", text.len());
+        assert!(text.len() <= BUDGET && text.contains("−0), see `checkfu drift` …"), "{}", text.len());
         let mut all = report(many(3_000, "x"));
         let nobodys =
             UnmanagedResource { kind: crate::model::Kind::Agent, name: EVIL.to_owned(), id: "agent_2".into() };

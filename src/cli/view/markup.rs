@@ -55,13 +55,13 @@ pub fn prose(text: &str) -> String {
         match c {
             '@' | '#' => out.extend([c.encode_utf8(&mut [0; 4]), BREAK]),
             // `https://`, `:tada:`, `www.` and `GH-12` are nothing when they are apart.
-            ':' if next.is_some_and(|n| !n.is_whitespace()) => out.extend([":", BREAK]),
+            ':' if next.is_some_and(|n| n.is_alphanumeric() || "/+-_:".contains(n)) => out.extend([":", BREAK]),
             '.' if out.ends_with(['w', 'W']) => out.extend([".", BREAK]),
             '-' if out.ends_with(['h', 'H']) && next.is_some_and(|n| n.is_ascii_digit()) => out.extend(["-", BREAK]),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            '$' => out.push_str("<span>$</span>"),
+            '$' => out.push_str("<span>&#36;</span>"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => out.extend(['\\', c]),
             c => out.push(c),
         }

@@ -6,12 +6,15 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, TextDiff};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::cli::view::diff::{ALIKE, CONTEXT, MOST_DIFFERING, Mark, Part, Unit, same_ends, words};
+use crate::cli::view::diff::{ALIKE, MOST_DIFFERING, Mark, Part, Unit, same_ends, words};
 
 /// From so many bytes on, a line that ends a line may go on in the next one: a shorter one was ended by its writer.
 const WRAPPED: usize = 48;
 /// From so many bytes on, an item of a list is compared by sentence too.
 const LONG_ITEM: usize = 160;
+
+/// A line without anything in it.
+const EMPTY: &str = "\n";
 
 /// How two texts differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +32,7 @@ pub enum Prose {
     Changed {
         /// The places, in order.
         places: Vec<Place>,
-        /// How many sentences the new text has.
+        /// How many sentences the new text has, empty lines not counted.
         sentences: usize,
     },
 }
@@ -37,7 +40,7 @@ pub enum Prose {
 /// A place where two texts differ, with a sentence around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Which sentences of the new text, from 0; empty where all of it is gone.
+    /// Which sentences of the new text, from 0, empty lines not counted; none where all of it is gone.
     pub range: Range<usize>,
     /// Its sentences.
     pub rows: Vec<Row>,
@@ -80,14 +83,17 @@ pub fn prose(before: &str, after: &str) -> Prose {
     let mut places = Vec::new();
     let stays = diff.ops().iter().filter(|op| matches!(op, DiffOp::Equal { .. }));
     let mut alike: usize = stays.map(|op| ink(&b[op.new_range()])).sum();
-    for group in diff.grouped_ops(CONTEXT) {
+    // One sentence on each side; between it and the change there may be an empty line.
+    for group in diff.grouped_ops(2) {
         let start = group.first().map_or(0, |op| op.new_range().start);
         let end = group.last().map_or(0, |op| op.new_range().end);
         let mut rows = Vec::new();
         for op in group {
             alike += place(&op, &a, &b, &mut rows);
         }
-        places.push(Place { range: start..end, rows });
+        let (before, after) = trim(&mut rows);
+        let range = told(&b[..start]) + before..told(&b[..end]) - after;
+        places.push(Place { range, rows });
     }
     let most = ink(&a).max(ink(&b)).max(1);
     #[expect(clippy::cast_precision_loss, reason = "a share")]
@@ -95,11 +101,27 @@ pub fn prose(before: &str, after: &str) -> Prose {
     if share < ALIKE && ink(&a) > 0 && ink(&b) > 0 {
         return rewritten();
     }
-    Prose::Changed { places, sentences: new.len() }
+    Prose::Changed { places, sentences: told(&b) }
+}
+
+/// How many are no empty lines.
+fn told(sentences: &[&str]) -> usize {
+    sentences.iter().filter(|s| **s != EMPTY).count()
+}
+
+/// Leaves one sentence of context at each end and no empty line that stays, and says how many sentences went.
+fn trim(rows: &mut Vec<Row>) -> (usize, usize) {
+    rows.retain(|row| row.mark != Mark::Same || !row.text().is_empty());
+    let same = |row: &&Row| row.mark == Mark::Same;
+    let before = rows.iter().take_while(same).count().saturating_sub(1);
+    rows.drain(..before);
+    let after = rows.iter().rev().take_while(same).count().saturating_sub(1);
+    rows.truncate(rows.len() - after);
+    (before, after)
 }
 
 fn shown(sentences: &[String]) -> Vec<String> {
-    sentences.iter().map(|s| s.trim_end_matches('\n').to_owned()).collect()
+    sentences.iter().filter(|s| *s != EMPTY).map(|s| s.trim_end_matches('\n').to_owned()).collect()
 }
 
 /// The text without what only lays it out.
@@ -174,7 +196,7 @@ fn sentences(text: &str) -> Vec<String> {
     }
     split.end_paragraph();
     let mut out = split.out;
-    while out.last().is_some_and(|s| s == "\n") {
+    while out.last().is_some_and(|s| s == EMPTY) {
         out.pop();
     }
     out
@@ -208,8 +230,8 @@ impl Split {
             self.alone(line);
         } else if inner.is_empty() {
             self.end_paragraph();
-            if self.out.last().is_some_and(|s| s != "\n") {
-                self.out.push("\n".to_owned());
+            if self.out.last().is_some_and(|s| s != EMPTY) {
+                self.out.push(EMPTY.to_owned());
             }
         } else if inner.starts_with(['#', '|', '<', '>']) || (!self.open && line.len() - inner.len() >= 4) {
             self.alone(line);

@@ -36,15 +36,29 @@ const PROMPT: &str = "Greet the customer by name. Always offer a refund when the
 
 #[test]
 fn one_word_of_a_paragraph_is_one_sentence_with_its_neighbours() {
-    insta::assert_snapshot!(shown_of(PROMPT, &PROMPT.replace("a refund", "store credit")), @r"");
-    insta::assert_snapshot!(shown_of(PROMPT, &PROMPT.replace("- Quote the page.\n", "- Quote it.\n- Be brief.\n")), @r"");
-    insta::assert_snapshot!(shown_of(PROMPT, &PROMPT.replace("    y", "        y")), @r"");
+    insta::assert_snapshot!(shown_of(PROMPT, &PROMPT.replace("a refund", "store credit")), @r"
+    @@ 1-3 of 9
+      Greet the customer by name.
+    - Always offer a refund when the customer is unhappy.
+    + Always offer store credit when the customer is unhappy.
+    ! _[-a refund-]{+store credit+}_
+      Answer in the customer's language.
+    ");
+    insta::assert_snapshot!(shown_of(PROMPT, &PROMPT.replace("- Quote the page.\n", "- Quote it.\n- Be brief.\n")), @r"
+    @@ 4-7 of 10
+      - Never argue.
+    - - Quote the page.
+    + - Quote it.
+    + - Be brief.
+      ```
+    ");
+    insta::assert_snapshot!(shown_of(PROMPT, &PROMPT.replace("    y", "        y")), @r"white space");
 }
 
 #[test]
 fn a_paragraph_that_was_wrapped_anew_is_the_same() {
-    let long = "One sentence that is long enough to be wrapped at some column of the page. And one more of that kind here.\n";
-    let wrapped = long.replace(" wrapped", "\nwrapped").replace("more of", "more\nof");
+    let long = "One sentence that is long enough to be wrapped at some column of a page. One that is long as well and goes on, and more of that kind here.\n";
+    let wrapped = long.replace(" of a page", "\nof a page").replace("more of", "more\nof");
     assert_eq!(prose(long, &wrapped), Prose::WhiteSpace);
     assert_eq!(prose(PROMPT, &PROMPT.replace("\n\n", "\n\n\n")), Prose::WhiteSpace);
     // A word that changed is shown without the line ends that moved.
@@ -57,10 +71,10 @@ fn a_paragraph_that_was_wrapped_anew_is_the_same() {
 #[test]
 fn a_text_in_the_place_of_another_is_rewritten() {
     let other = "Buy low, sell high! Never mind what anybody says about it; it is all the same to us, is it not?";
-    assert_eq!(shown_of(PROMPT, other), "rewritten: 10 → 2");
+    assert_eq!(shown_of(PROMPT, other), "rewritten: 9 → 2");
     // A sentence in the place of a sentence, in a text that stays, is no rewritten text.
     let one = shown_of(PROMPT, &PROMPT.replace("Greet the customer by name.", "Buy low, sell high, at once!"));
-    assert!(one.starts_with("@@ 1-2 of 10\n- Greet the customer by name.\n+ Buy low, sell high, at once!\n  Always"), "{one}");
+    assert!(one.starts_with("@@ 1-2 of 9\n- Greet the customer by name.\n+ Buy low, sell high, at once!\n  Always"), "{one}");
     assert!(matches!(prose("", "Something new."), Prose::Changed { .. }));
 }
 
@@ -75,7 +89,16 @@ fn what_cannot_be_seen_is_a_change() {
 fn sentences_that_changed_one_by_one_stand_beside_each_other() {
     let before = "Be kind to all of them. Answer within 3 days. Never argue with them.";
     let after = "Be good to all of them. Answer within 2 days. Never argue with them.";
-    insta::assert_snapshot!(shown_of(before, after), @r"");
+    insta::assert_snapshot!(shown_of(before, after), @r"
+    @@ 1-3 of 3
+    - Be kind to all of them.
+    + Be good to all of them.
+    ! _[-kind-]{+good+}_
+    - Answer within 3 days.
+    + Answer within 2 days.
+    ! _[-3-]{+2+}_
+      Never argue with them.
+    ");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::cli::view::markup::{cell, code, escaped, html_code};
+use crate::cli::view::markup::{cell, escaped, html_code};
 use crate::cli::view::pull_request::{Comment, Links};
 use crate::cli::view::text::clip;
 
@@ -47,11 +47,16 @@ fn target(comment: &Comment<'_>, at: &str) -> Option<String> {
     Some(format!("{repository}/blob/{head}/{path}{plain}{line}"))
 }
 
-/// A place, as a cell of a table or in a sentence: `[agents/a.md:4](https://…)`.
-pub(super) fn place(comment: &Comment<'_>, at: &str) -> String {
+/// A place in a table or in a sentence.
+pub(super) fn shown(at: &str) -> String {
     let (file, line) = split(at);
-    let shown = if line == 0 { clip(file, PLACE) } else { format!("{}:{line}", clip(file, PLACE)) };
-    let shown = if shown.contains('|') { cell(&shown) } else { code(&shown) };
+    let file = clip(file, PLACE);
+    cell(&if line == 0 { file } else { format!("{file}:{line}") })
+}
+
+/// A place that leads to its line: `[agents/a.md:4](https://…)`.
+pub(super) fn place(comment: &Comment<'_>, at: &str) -> String {
+    let shown = shown(at);
     target(comment, at).map_or(shown.clone(), |url| format!("[{shown}]({url})"))
 }
 
@@ -88,7 +93,7 @@ mod tests {
         let comment = Comment { plan: &plan, key: None, causes: &causes, links, head, base: None, previous: None, notes: &[] };
         let at = |at: &str| place(&comment, at);
         let blob = "https://github.com/acme/agents/blob/0123abcd";
-        assert_eq!(at("checkfu.yaml:9:12"), format!("[`checkfu.yaml:9`]({blob}/a%20b/checkfu.yaml#L9)").replace("a%20b", "%2E/a%20b").replace("%2E", "."));
+        assert_eq!(at("checkfu.yaml:9:12"), format!("[`checkfu.yaml:9`]({blob}/./a%20b/checkfu.yaml#L9)"));
         assert!(at("agents/a.md:4:1").ends_with("/agents/a.md?plain=1#L4)"));
         assert!(at("x](http://evil) <b>.md:1:1").contains("/x%5D%28http%3A//evil%29%20%3Cb%3E.md?plain=1#L1)"));
         assert_eq!((split("a:b"), split("c.yaml:4:1"), split("a:b:4:1")), (("a:b", 0), ("c.yaml", 4), ("a:b", 4)));

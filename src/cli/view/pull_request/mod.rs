@@ -165,13 +165,12 @@ impl<'a> View<'a> {
     /// The table, and what changes in each resource.
     fn resources(&self, room: usize, left: &mut Left) -> String {
         let resources = resource::resources(self.comment.plan);
-        let bare: Vec<String> = resources.iter().map(|r| table::row(self, r, None, "")).collect();
+        let bare: Vec<String> = resources.iter().map(|r| table::bare(self, r)).collect();
         if table::length(self, &bare) > room {
             return self.limited(&resources, &bare, room, left);
         }
         let details = fold::details(&resources);
-        let mut rows: Vec<String> =
-            resources.iter().zip(&details).map(|(r, d)| table::row(self, r, Some(d), "")).collect();
+        let mut rows: Vec<String> = resources.iter().zip(&details).map(|(r, d)| table::row(self, r, d, "")).collect();
         let length = table::length(self, &rows);
         if length > room {
             return self.limited(&resources, &bare, room, left);
@@ -185,7 +184,7 @@ impl<'a> View<'a> {
                 fold::Cut::New => left.new += 1,
                 fold::Cut::Dropped => {
                     left.dropped += 1;
-                    rows[i] = table::row(self, &resources[i], Some(&details[i]), &tail);
+                    rows[i] = table::row(self, &resources[i], &details[i], &tail);
                 }
             }
         }
@@ -197,7 +196,8 @@ impl<'a> View<'a> {
     }
 
     fn limited(&self, resources: &[resource::Resource<'_>], rows: &[String], room: usize, left: &mut Left) -> String {
-        let table = table::limited(self, resources, rows, room);
+        let all = table::length(self, rows) <= room;
+        let table = if all { table::whole(self, rows) } else { table::limited(self, resources, rows, room) };
         (left.shortened, left.new, left.dropped) = (0, 0, resources.len());
         left.lists.extend((table.left > 0).then(|| count(table.left, "row")));
         table.text

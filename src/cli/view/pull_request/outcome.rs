@@ -146,7 +146,13 @@ mod tests {
         receipt.lines[1].error = Some("<b> @team | version is 5".to_owned());
         let part = applied(&RUN, &receipt);
         assert_eq!(part.heading, "### checkfu apply: `prod` — ⚠️ applied in part: 4 of 5 actions");
-        insta::assert_snapshot!(part.status, @r"");
+        insta::assert_snapshot!(part.status, @r"
+        | Action | Why not |
+        |---|---|
+        | `Agent/support#update` | stale: &lt;b&gt; @<!-- -->team \| version is 5 |
+
+        What is done stays done; the next run goes on from there.
+        ");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::cli::view::markup::{cell, head};
 use crate::cli::view::pull_request::View;
 use crate::cli::view::pull_request::head::kinds;
-use crate::cli::view::pull_request::link::place;
+use crate::cli::view::pull_request::link::{place, shown};
 use crate::cli::view::pull_request::resource::{Details, Resource};
 use crate::cli::view::text::count;
 
@@ -26,17 +26,27 @@ fn titles(view: &View<'_>) -> String {
     format!("\n{}", head(&all.into_iter().filter(known).collect::<Vec<_>>()))
 }
 
+/// A row without links: the shortest.
+pub(super) fn bare(view: &View<'_>, resource: &Resource<'_>) -> String {
+    cells(view, resource, None, "", resource.at().map(shown).unwrap_or_default())
+}
+
 /// A row, with what is said of its diff.
-pub(super) fn row(view: &View<'_>, resource: &Resource<'_>, details: Option<&Details>, tail: &str) -> String {
+pub(super) fn row(view: &View<'_>, resource: &Resource<'_>, details: &Details, tail: &str) -> String {
+    let at = resource.at().map(|at| place(view.comment, at)).unwrap_or_default();
+    cells(view, resource, Some(details), tail, at)
+}
+
+fn cells(view: &View<'_>, resource: &Resource<'_>, details: Option<&Details>, tail: &str, at: String) -> String {
     let what = resource.what(details);
     let what = if what.is_empty() || tail.is_empty() { what + tail } else { format!("{what}; {tail}") };
     let verbs = resource.verbs();
     let verbs = if resource.retires() { format!("**{verbs}**") } else { verbs };
     let mut cells = vec![verbs, cell(&resource.subject()), what];
     if !view.comment.causes.is_empty() {
-        cells.push(resource.cause(view.comment.causes).to_owned());
+        cells.push(resource.cause(view.comment.causes));
     }
-    cells.push(resource.at().map(|at| place(view.comment, at)).unwrap_or_default());
+    cells.push(at);
     format!("| {} |\n", cells.join(" | "))
 }
 
@@ -56,20 +66,20 @@ pub(super) fn limited(view: &View<'_>, resources: &[Resource<'_>], rows: &[Strin
     let mut text = kinds(view.comment.plan);
     let titles = titles(view);
     let mut room = most.saturating_sub(text.len() + titles.len() + REST);
-    let (mut shown, mut left, mut others) = (String::new(), Vec::new(), 0);
+    let (mut some, mut left, mut others) = (String::new(), Vec::new(), 0);
     for (resource, row) in resources.iter().zip(rows) {
         let wanted = resource.retires() || others < OTHERS;
         if wanted && row.len() <= room {
             room -= row.len();
-            shown.push_str(row);
+            some.push_str(row);
             others += usize::from(!resource.retires());
         } else {
             left.push(resource);
         }
     }
-    if !shown.is_empty() {
+    if !some.is_empty() {
         text.push_str(&titles);
-        text.push_str(&shown);
+        text.push_str(&some);
     }
     let lost = left.iter().filter(|r| r.retires()).count();
     let lost = if lost > 0 { format!(", {} among them", count(lost, "retirement")) } else { String::new() };
