@@ -157,7 +157,7 @@ async fn choose(
 /// The plan in the log, before any of it is done.
 fn show(job: &Job<'_>, plan: &Plan) {
     let mut text = String::new();
-    let options = human::Options { verbose: job.run.printer.verbose, unchanged: "" };
+    let options = human::Options { verbose: job.run.printer.verbose, unchanged: "", texts: None };
     human::write(plan, options, &mut |part| text.push_str(part));
     job.run.printer.err(&text);
 }

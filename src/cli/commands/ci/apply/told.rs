@@ -47,7 +47,7 @@ pub(super) fn report(job: &Job<'_>, session: &Session, chosen: &Chosen, carried:
     told.extend(left(chosen));
     let by = approved_by(chosen).map(|by| by + "\n").unwrap_or_default();
     report.log = view::human(receipt, job.run.printer.verbose) + &by;
-    report.log += &diagnostics::report(&told, &diagnostics::Sources::new(), diagnostics::Options { width: 100 });
+    report.log += &diagnostics::report(&told, &diagnostics::Sources::new(), diagnostics::Options { width: None });
     report.log += &view::next(receipt).map(|next| next + "\n").unwrap_or_default();
     let mut first = view::markdown(receipt);
     if !by.is_empty() {
