@@ -67,6 +67,8 @@ impl Moved {
             base: None,
             digest: Some(self.digest()),
             actions,
+            names: Vec::new(),
+            total: 0,
             state: State::Planned,
         }
     }

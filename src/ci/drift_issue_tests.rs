@@ -84,6 +84,8 @@ fn a_pull_request_is_opened_kept_true_closed_and_left_to_whoever_took_it_over() 
         base: Some("base".to_owned()),
         digest: Some(digest),
         actions: commits.iter().map(|c| (*c).to_owned()).collect(),
+        names: Vec::new(),
+        total: 0,
         state,
     };
     let step = |author: &str, body: &Marker, head: &str, (open, merged): (bool, bool), due: Option<(Digest, &str)>| {

@@ -10,6 +10,8 @@ const OPEN: &str = "<!-- checkfu:1 ";
 const CLOSE: &str = " -->";
 /// Most actions that are named one by one; of more, the digest of the plan alone approves.
 pub const MOST_ACTIONS: usize = 800;
+/// Most bytes of the ids of actions in a marker.
+pub const NAMES: usize = 5_000;
 
 /// How far what a comment shows has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +50,13 @@ pub struct Marker {
     /// commits that its branch may be at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<String>,
+    /// Their ids, in the same order, so that a later comment can name what is gone; empty where they are longer than
+    /// [`NAMES`] bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// How many actions there are, named or not.
+    #[serde(default)]
+    pub total: usize,
     /// How far it has come.
     pub state: State,
 }
@@ -85,6 +94,8 @@ mod tests {
             base: None,
             digest: Some(Digest::of(b"x")),
             actions: vec![short(&Digest::of(b"a"))],
+            names: vec!["Agent/a-b#update".to_owned()],
+            total: 1,
             state: State::Planned,
         }
     }

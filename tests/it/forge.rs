@@ -23,7 +23,18 @@ fn job(fake: &Fake) -> GitHub {
 
 fn mark(key: &str) -> String {
     let (what, key) = ("plan".to_owned(), key.to_owned());
-    Marker { what, key, head: None, base: None, digest: None, actions: Vec::new(), state: State::Planned }.write()
+    Marker {
+        what,
+        key,
+        head: None,
+        base: None,
+        digest: None,
+        actions: Vec::new(),
+        names: Vec::new(),
+        total: 0,
+        state: State::Planned,
+    }
+    .write()
 }
 
 fn new_issue(body: &str) -> NewIssue {

@@ -9,7 +9,7 @@ use crate::cli::failure::{Failure, Ran};
 use crate::cli::files::{CONFIG, write_plan};
 use crate::cli::session::{self, Wish, runtime};
 use crate::cli::view::patch::Changed;
-use crate::cli::view::{Format, human, markdown, patch, unchanged};
+use crate::cli::view::{Format, human, patch, pull_request, unchanged};
 use crate::cli::writer::{Over, Planned, Work};
 use crate::model::Digest;
 use crate::plan::{self, Plan};
@@ -95,6 +95,6 @@ fn show_with(run: &Run, plan: &Plan, desired: Option<&Desired>, texts: &human::T
             human::write(plan, options, &mut |text| printer.data(text));
         }
         Format::Json => printer.raw(&plan::write(plan)),
-        Format::Markdown => printer.data(&markdown::plan(plan)),
+        Format::Markdown => printer.data(&pull_request::alone(plan, pull_request::COMMENT)),
     }
 }

@@ -24,6 +24,8 @@ fn one_comment_of_a_key_is_kept_true_and_is_written_only_where_it_says_something
         base: None,
         digest: None,
         actions: Vec::new(),
+        names: Vec::new(),
+        total: 0,
         state: State::Planned,
     };
     for i in 0..130 {
@@ -94,9 +96,9 @@ fn errors_are_shown_and_the_plan_of_before_is_stale() {
     assert!(told.ran.out.contains("::error file=agents/a.md,line=2,"), "{}", told.ran.out);
     let text = body(&stage, pull);
     let marker = Marker::read(&text).unwrap();
-    // Without a commit it approves nothing, whoever edited it before.
-    assert_eq!((marker.state, marker.head), (State::Stale, None), "what it shows is of before");
-    assert!(text.contains("there is no plan") && text.contains("agents/a.md:2"), "{text}");
+    assert_eq!((marker.state, marker.head), (State::Stale, Some(head(&stage, pull))));
+    assert!(marker.digest.is_none() && marker.actions.is_empty(), "it approves nothing");
+    assert!(text.contains("there is no plan") && text.contains("agents/a.md:2") && text.contains("A 2"), "{text}");
     assert_eq!(told["comment-id"], id.to_string());
     stage.push("topic", &[("agents/a.md", &a("A 3"))]);
     Run::pull(&stage, pull).go(&[]).is(2, "");

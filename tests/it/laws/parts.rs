@@ -79,6 +79,8 @@ pub(super) async fn approves(world: &World, shown: &Plan, now: &Plan) {
         base: None,
         digest: Some(shown.digest),
         actions: names(shown),
+        names: Vec::new(),
+        total: shown.actions.len(),
         state: State::Planned,
     };
     let done = done(world, &owner()).await;

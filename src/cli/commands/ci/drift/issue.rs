@@ -105,6 +105,8 @@ impl Hands<'_> {
             base: None,
             digest: None,
             actions: Vec::new(),
+            names: Vec::new(),
+            total: 0,
             state: State::Applied,
         }
     }

@@ -147,6 +147,8 @@ impl Work<'_> {
             base: Some(self.commit.to_owned()),
             digest: Some(Digest::of(tree.as_bytes())),
             actions: commits,
+            names: Vec::new(),
+            total: 0,
             state: State::Planned,
         }
     }
