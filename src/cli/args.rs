@@ -182,9 +182,9 @@ pub struct What {
     /// Only resources with this label
     #[arg(short = 'l', long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub labels: Vec<(String, String)>,
-    /// Put back what moved live at this address
-    #[arg(long, value_name = "ADDRESS")]
-    pub revert: Vec<Address>,
+    /// Put back what moved live at this address; globs as above
+    #[arg(long, value_name = "ADDRESS", value_parser = address_or_glob)]
+    pub revert: Vec<String>,
     /// Put back everything that moved live
     #[arg(long)]
     pub revert_all: bool,
@@ -503,9 +503,10 @@ pub struct Edit {
 /// `revert`
 #[derive(Debug, Args)]
 pub struct Revert {
-    /// What is put back as it was applied, or made anew where it was archived or deleted
-    #[arg(value_name = "ADDRESS", required = true)]
-    pub addresses: Vec<Address>,
+    /// What is put back as it was applied, or made anew where it was archived or deleted. Globs as in 'Agent/*' are
+    /// allowed
+    #[arg(value_name = "ADDRESS", required = true, value_parser = address_or_glob)]
+    pub addresses: Vec<String>,
     /// Do not ask
     #[arg(long, short = 'y')]
     pub yes: bool,
@@ -564,6 +565,15 @@ pub struct Adopt {
 fn adoption(text: &str) -> Result<(Address, String), String> {
     let (address, id) = text.split_once('=').filter(|(_, id)| !id.is_empty()).ok_or("write ADDRESS=ID")?;
     Ok((address.parse().map_err(|e: crate::model::address::AddressError| e.to_string())?, id.to_owned()))
+}
+
+fn address_or_glob(text: &str) -> Result<String, String> {
+    if text.contains(['*', '?', '[', '{']) {
+        globset::Glob::new(text).map_err(|e| e.to_string())?;
+    } else {
+        text.parse::<Address>().map_err(|e| e.to_string())?;
+    }
+    Ok(text.to_owned())
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

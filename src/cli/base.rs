@@ -38,6 +38,7 @@ pub fn desired<'b>(base: &'b Base, head: &Desired) -> Result<Cow<'b, Desired>, F
                 removed: Vec::new(),
                 adopt: Vec::new(),
                 accept: Vec::new(),
+                lines: BTreeMap::new(),
                 source: Source { commit: Some(base.commit.clone()), ..Source::default() },
             }));
         }

@@ -130,7 +130,7 @@ fn tell(printer: &Printer, failure: &Failure) {
             if format == Format::Markdown {
                 printer.raw(&comment::diagnostics(&failure.diagnostics));
             }
-            let options = diagnostics::Options { width: printer.width };
+            let options = diagnostics::Options { width: printer.err_width };
             printer.err(&diagnostics::report(&failure.diagnostics, &failure.sources, options));
         }
     }

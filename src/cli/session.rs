@@ -56,7 +56,7 @@ pub fn load_sound(run: &Run) -> Result<(std::path::PathBuf, Loaded), Failure> {
         return Err(Failure::many(loaded.diagnostics, loaded.sources));
     }
     if loaded.diagnostics.count(Severity::Warning) > 0 {
-        let shown = Shown { width: run.printer.width };
+        let shown = Shown { width: run.printer.err_width };
         run.printer.talk(&diagnostics::report(&loaded.diagnostics, &loaded.sources, shown));
     }
     Ok((dir, loaded))
@@ -133,7 +133,7 @@ pub fn options(run: &Run, wish: &Wish, dir: &std::path::Path, origin: plan::Orig
             exclude: wish.what.exclude.iter().map(argument).collect(),
             labels: wish.what.labels.clone(),
         },
-        revert: wish.what.revert.iter().cloned().collect(),
+        revert: wish.what.revert.iter().collect(),
         revert_all: wish.what.revert_all,
         today: today(),
         destroy: wish.destroy,

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::cli::view::drift::{by, changes, files, source, title, totals, waiting};
+use crate::cli::view::drift::{by, changes, source, title, totals, waiting};
 use crate::cli::view::findings::{groups, row as finding_row};
+use crate::cli::view::human::file_lines;
 use crate::cli::view::markdown::{Section, cut, shown};
 use crate::cli::view::markup::{code, fence, indent, prose};
 use crate::cli::view::text::{clip, count, line};
@@ -98,13 +99,13 @@ fn row(resource: &Drifted, d: &Difference) -> String {
 /// What changed, as one fenced diff.
 fn details(drift: &Drift, d: &Difference) -> String {
     let mut body = String::new();
-    for (label, (path, change)) in changes(d, &drift.texts) {
+    for (label, (path, change)) in changes(d, Some(&drift.texts)) {
         let _ = writeln!(body, "@@ {} {} @@", line(&path), label.trim());
         shown(&mut body, change);
     }
-    for (file, change) in files(d, &drift.texts) {
+    for file in &d.files {
         let _ = writeln!(body, "{} {}", values::file_sign(file.change).replace(['~', '»'], "!"), values::file(file));
-        if let Some(lines) = change {
+        if let Some(lines) = file_lines(file, &drift.texts) {
             shown(&mut body, Shown::Long(lines));
         }
     }
@@ -247,7 +248,8 @@ mod tests {
         // Outside of code there is none of it.
         let bare: String = text.split('`').step_by(2).collect();
         assert!(!bare.contains("<img") || text.contains("````"), "{text}");
-        let shown = crate::cli::view::drift::human(&report, human::Options { verbose: true, unchanged: "" });
+        let shown =
+            crate::cli::view::drift::human(&report, human::Options { verbose: true, unchanged: "", texts: None });
         assert!(!shown.contains('\u{202e}') && !shown.contains("\n# c"), "{shown}");
     }
 

@@ -194,15 +194,21 @@ fn held(plan: &Plan, out: &mut String, left: &mut Left) {
         let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", prose(r))).unwrap_or_default();
         let accepted =
             item.accepted.as_deref().map(|r| format!("; `accept:` took it: {}", prose(r))).unwrap_or_default();
-        let (why, before) = if item.owned_again {
-            (": owned again; live differs from the file".to_owned(), &item.wanted)
+        let (why, before) = if item.owned_again || item.rolled_back {
+            (format!(": {}", words::why_not_moved(item)), &item.wanted)
         } else {
             (format!(" by {who}{when}{glass}{accepted}"), &item.applied)
         };
         let mut row = format!("- {word} {}{what}{why}\n", code(&item.address.to_string()));
         if item.field.is_some() {
             let mut diff = String::new();
-            shown(&mut diff, values::two(before.as_ref(), item.live.as_ref()));
+            if item.files.is_empty() {
+                shown(&mut diff, values::two(before.as_ref(), item.live.as_ref()));
+            }
+            for file in &item.files {
+                let sign = values::file_sign(file.change).replace(['~', '»'], "!");
+                let _ = writeln!(diff, "{sign} {}", values::file(file));
+            }
             row.push_str(&indent(&fence("diff", &clip(&diff, DETAIL))));
         }
         left.held += usize::from(!section.push(&row));

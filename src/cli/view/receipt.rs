@@ -52,7 +52,7 @@ pub fn apply(info: &ApplyInfo, changes: &BTreeMap<String, Vec<FieldChange>>, ver
     }
     out.push('\n');
     lines(&info.lines, true, &mut out);
-    let options = human::Options { verbose, unchanged: "" };
+    let options = human::Options { verbose, unchanged: "", texts: None };
     // In the order in which they were done.
     for (action, changes) in info.lines.iter().filter_map(|l| changes.get_key_value(&l.action)) {
         let _ = writeln!(out, "\n  {}", style::strong(line(action)));

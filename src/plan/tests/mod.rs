@@ -13,6 +13,7 @@ mod owners;
 mod rolled_back;
 mod scopes;
 mod since;
+mod sources;
 mod table;
 mod table_wholes;
 mod town;

@@ -135,7 +135,8 @@ fn what_a_merged_pull_request_showed_is_applied_and_the_rest_is_left() {
     let told = stage.ci(MERGED).is(0, "");
     assert_eq!((&told["applied"], stage.state(comment)), ("true", State::Applied));
     assert!(stage.run(&["get", "Agent/b"]).out.contains("a new B"));
-    // A second run has nothing to do, and asks for no more than it must.
+    // A second run has nothing to do, for which nobody has to be asked.
+    stage.fake.fail("", usize::MAX, Fault::status(403, "Resource not accessible by integration"));
     stage.ci(MERGED).is(0, "");
 }
 
@@ -170,8 +171,10 @@ fn what_was_merged_while_no_run_applied_it_is_applied_by_the_next() {
     stage.show(third, BOT);
     stage.merge(third);
     stage.fake.requests();
-    stage.ci(MERGED).is(0, "");
-    let asked: Vec<String> = stage.fake.requests().iter().map(crate::github::Asked::line).collect();
+    stage.ci(&[("approval", "pull-request"), ("comment", "never")]).is(0, "");
+    let asked: Vec<crate::github::Asked> = stage.fake.requests();
+    assert!(!asked.iter().any(crate::github::Asked::writes), "{asked:#?}");
+    let asked: Vec<String> = asked.iter().map(crate::github::Asked::line).collect();
     let of = |pull: u64| asked.iter().any(|l| l.contains(&format!("/issues/{pull}/comments")));
     assert!(of(third) && !of(first) && !of(second), "{asked:#?}");
 }
@@ -236,7 +239,7 @@ fn of_many_actions_the_very_plan_is_approved_or_nothing() {
 
 #[test]
 fn a_token_that_may_not_write_or_read_comments_changes_no_apply() {
-    let stage = two();
+    let mut stage = two();
     let pull = stage.propose("topic", &[("agents/a.md", &a("You are a new A."))]);
     let comment = stage.show(pull, BOT);
     stage.merge(pull);
@@ -252,14 +255,18 @@ fn a_token_that_may_not_write_or_read_comments_changes_no_apply() {
     assert_eq!(told.ran.out.lines().filter(|l| l.starts_with("::notice ")).count(), 1, "{}", told.ran.out);
     assert_eq!(stage.state(comment), State::Planned);
 
-    // With a plan nobody needs the comment, and nobody is told.
+    // Without one that is taken nothing is known to be approved.
     stage.fake.world().tokens.remove(JOB);
     stage.check_out(&stage.push("main", &[("agents/a.md", &a("A 2"))]));
-    let told = stage.ci(&[("approval", "none")]).is(0, "");
-    assert_eq!((&told["applied"], &told["degraded"]), ("true", ""));
     let told = stage.ci(MERGED).is(1, "approval-missing");
     assert!(told["degraded"].is_empty());
-    stage.ci(&[("approval", "pull-request"), ("github-token", "")]).is(1, "approval-missing");
+    stage.more = vec![("CHECKFU_GITHUB_TOKEN".to_owned(), String::new())];
+    stage.ci(MERGED).is(1, "usage");
+    stage.more.clear();
+    // With a plan nobody needs the comment, and nobody is told.
+    let told = stage.ci(&[("approval", "none")]).is(0, "");
+    assert_eq!((&told["applied"], &told["degraded"]), ("true", ""));
+    assert!(!told.ran.out.contains("::notice "), "{}", told.ran.out);
 }
 
 #[test]

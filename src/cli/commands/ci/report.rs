@@ -76,7 +76,7 @@ impl Report {
         let mut report = Self::new(exit);
         report.reason = Some(reason);
         report.markdown = comment::diagnostics(&found);
-        report.log = diagnostics::report(&found, &sources, diagnostics::Options { width: 100 });
+        report.log = diagnostics::report(&found, &sources, diagnostics::Options { width: None });
         report.annotations = found.shown().0.iter().map(annotation).collect();
         report
     }

@@ -107,7 +107,7 @@ async fn whole(
     let mut chosen = unless_stopped(stop, choose(job, event, (&session, &wish), by, comments)).await?;
     show(job, &chosen.plan);
     if !chosen.plan.applyable {
-        let report = told::refused(&chosen.plan);
+        let report = told::refused(job, &session, &chosen.plan);
         comments.failed(&report);
         return Ok(report);
     }
@@ -140,7 +140,8 @@ async fn choose(
             reconcile::is_reviewed(&plan, &digest).map_err(|e| Failure::reconcile(&e))?;
             None
         }
-        By::Comments if plan.applyable => {
+        // Where there is nothing to do, nobody has to have approved anything.
+        By::Comments if plan.applyable && !plan.actions.is_empty() => {
             let event = event.ok_or_else(by::no_comments)?;
             Some(approved::read(job, event, session, (&plan, control.as_ref()), comments).await?)
         }
@@ -156,7 +157,7 @@ async fn choose(
 /// The plan in the log, before any of it is done.
 fn show(job: &Job<'_>, plan: &Plan) {
     let mut text = String::new();
-    let options = human::Options { verbose: job.run.printer.verbose, unchanged: "" };
+    let options = human::Options { verbose: job.run.printer.verbose, unchanged: "", texts: None };
     human::write(plan, options, &mut |part| text.push_str(part));
     job.run.printer.err(&text);
 }

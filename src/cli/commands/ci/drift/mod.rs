@@ -130,7 +130,7 @@ impl Looking<'_> {
         let exit = Exit::of_drift(found);
         let mut report = Report::new(exit);
         report.markdown = drift_markdown::drift(found);
-        let options = human::Options { verbose: self.job.run.printer.verbose, unchanged: "" };
+        let options = human::Options { verbose: self.job.run.printer.verbose, unchanged: "", texts: None };
         report.log = drift::human(found, options);
         if let Some(next) = drift::next(found) {
             report.log.push_str(&next);

@@ -25,7 +25,7 @@ pub(super) fn of_plan(job: &Job<'_>, plan: &Plan, shown: &Comment<'_>) -> Report
         Exit::Error | Exit::Partial | Exit::Interrupted => Some(FailureReason::Invalid),
     };
     report.numbers(plan);
-    let options = human::Options { verbose: job.run.printer.verbose, unchanged: "" };
+    let options = human::Options { verbose: job.run.printer.verbose, unchanged: "", texts: None };
     human::write(plan, options, &mut |text| report.log.push_str(text));
     report.markdown = pull_request::body(shown, pull_request::WHOLE);
     if report.markdown.len() > pull_request::SUMMARY {
