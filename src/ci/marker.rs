@@ -32,7 +32,7 @@ pub enum State {
 /// What a comment or issue of ours says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
-    /// `plan` or `drift`.
+    /// `plan`, `drift` or `drift-pull`.
     pub what: String,
     /// Which comment or issue of those that one repository has.
     pub key: String,
@@ -45,8 +45,9 @@ pub struct Marker {
     /// Digest of the plan, or of what drifted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
-    /// The digest of every action in short form ([`short`]), in the order of the plan; empty where there are more than
-    /// [`MOST_ACTIONS`].
+    /// Of a plan the digest of every action in short form ([`short`]), in the order of the plan; empty where there are
+    /// more than [`MOST_ACTIONS`]. Of drift what drifted, as `ADDRESS FIELD=DIGEST`; of a pull request about drift the
+    /// commits that its branch may be at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<String>,
     /// Their ids, in the same order, so that a later comment can name what is gone; empty where they are longer than

@@ -14,7 +14,7 @@ use crate::reconcile::{ApplyError, ReconcileError};
 const MOST_PROBLEMS: usize = 20;
 
 /// Ends a command.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Failure {
     /// The exit code.
     pub exit: Exit,
@@ -123,7 +123,7 @@ impl Failure {
 }
 
 /// Reads `file:line:column`.
-fn place(text: &str) -> Option<Location> {
+pub fn place(text: &str) -> Option<Location> {
     let (rest, column) = text.rsplit_once(':')?;
     let (file, line) = rest.rsplit_once(':')?;
     Some(Location { line: line.parse().ok()?, column: column.parse().ok()?, ..Location::file(file) })

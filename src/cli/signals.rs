@@ -18,9 +18,20 @@ pub fn writes_over_the_limit_are_errors() {
     }
 }
 
-/// Waits for Ctrl-C, SIGTERM (a cancelled CI job) or SIGHUP in the background. The first turns the answer true; the second ends the process at once,
-/// which is safe: every effect is one transaction, and the next run goes on from what is done.
-pub fn stop_on_interrupt(printer: Arc<Printer>) -> watch::Receiver<bool> {
+/// What a second signal does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Second {
+    /// Ends the process at once: a person does not want to wait.
+    Leaves,
+    /// Nothing. Who cancels a job sends SIGINT, some seconds later SIGTERM, and some more later kills: that time is for
+    /// what is in flight, and for saying what was done.
+    Waits,
+}
+
+/// Waits for Ctrl-C, SIGTERM (a cancelled CI job) or SIGHUP in the background. The first turns the answer true. A second
+/// one may end the process at once, which is safe: every effect is one transaction, and the next run goes on from what
+/// is done.
+pub fn stop_on_interrupt(printer: Arc<Printer>, second: Second) -> watch::Receiver<bool> {
     let (stop, stopped) = watch::channel(false);
     // Heard from here on: one that comes between two waits is not lost.
     let heard = Interrupts::listen();
@@ -29,12 +40,14 @@ pub fn stop_on_interrupt(printer: Arc<Printer>) -> watch::Receiver<bool> {
         if !heard.next().await {
             return;
         }
-        printer.err("Stopping: what is in flight finishes. Once more stops at once.");
+        let more = if second == Second::Leaves { " Once more stops at once." } else { "" };
+        printer.err(&format!("Stopping: what is in flight finishes.{more}"));
         let _ = stop.send(true);
-        if heard.next().await {
+        if second == Second::Leaves && heard.next().await {
             printer.err("Stopped. Run the same command again: it does only the rest.");
             leave(Exit::Interrupted);
         }
+        // The handlers stay set, so that no further signal kills.
     });
     stopped
 }

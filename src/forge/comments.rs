@@ -52,8 +52,18 @@ impl From<CommentPayload> for Comment {
 
 /// Is this the text that was sent? A server may write line ends and blanks at the ends anew; a mark is as it was.
 pub(super) fn same(sent: &str, found: &str) -> bool {
-    let marks = (Marker::read(sent), Marker::read(found));
-    sent.trim() == found.trim() || matches!(marks, (Some(sent), Some(found)) if sent == found)
+    match Marker::read(sent) {
+        Some(mark) => Marker::read(found).is_some_and(|found| found == mark),
+        None => sent.lines().map(str::trim_end).eq(found.trim().lines().map(str::trim_end)),
+    }
+}
+
+/// The one of these comments of one author that was written by a request whose answer was lost. Without a mark it can
+/// only be the last one: the same words may have been said before.
+fn lost(sent: &str, mut of_author: Vec<Comment>) -> Option<Comment> {
+    let oldest = if Marker::read(sent).is_some() { 0 } else { of_author.len().saturating_sub(1) };
+    let at = (oldest..of_author.len()).rev().find(|at| same(sent, &of_author[*at].body))?;
+    Some(of_author.swap_remove(at))
 }
 
 impl GitHub {
@@ -67,8 +77,8 @@ impl GitHub {
         self.pages(call, |page: Vec<CommentPayload>| page.into_iter().map(Comment::from).collect()).await
     }
 
-    /// Writes a comment. Where the connection ends before the answer, the comment is looked for (the same text or the
-    /// same mark, of this token), and written again only if it is not there.
+    /// Writes a comment. Where the connection ends before the answer, the comment is looked for (of this token, with
+    /// the same mark; without one the last one, with the same text), and written again only if it is not there.
     ///
     /// # Errors
     /// As of every call; [`crate::forge::ForgeErrorKind::TooLong`] over 65,536 characters.
@@ -79,8 +89,8 @@ impl GitHub {
             Ok(comment) => Ok(comment.into()),
             Err(error) if error.uncertain => {
                 let me = self.me().await?;
-                let mine = |c: &Comment| c.author == me && same(body, &c.body);
-                match self.comments(number).await?.into_iter().rev().find(mine) {
+                let mine = self.comments(number).await?.into_iter().filter(|c| c.author == me).collect();
+                match lost(body, mine) {
                     Some(comment) => Ok(comment),
                     None => self.json::<CommentPayload>(&call).await.map(Comment::from),
                 }
@@ -97,5 +107,42 @@ impl GitHub {
         let path = self.path(&format!("/issues/comments/{id}"));
         let call = Call::patch("edit a comment", path, &json!({ "body": body }));
         self.json::<CommentPayload>(&call).await.map(Comment::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ci::State;
+
+    fn comment(body: &str) -> Comment {
+        let body = body.to_owned();
+        Comment { id: 1, node_id: String::new(), author: "me".to_owned(), body, url: String::new() }
+    }
+
+    #[test]
+    fn a_lost_comment_is_known_by_its_mark_or_by_being_the_last() {
+        let (what, key) = ("plan".to_owned(), "prod".to_owned());
+        let mark = Marker {
+            what,
+            key,
+            head: None,
+            base: None,
+            digest: None,
+            actions: Vec::new(),
+            names: Vec::new(),
+            total: 0,
+            state: State::Planned,
+        };
+        let sent = format!("{}\nnew", mark.write());
+        let other = Marker { state: State::Applied, ..mark.clone() };
+        let of = |bodies: &[&str], sent: &str| {
+            lost(sent, bodies.iter().map(|b| comment(b)).collect()).map(|comment| comment.body)
+        };
+        assert_eq!(of(&[&mark.write(), "other"], &sent), Some(mark.write()));
+        assert_eq!(of(&[&other.write()], &sent), None);
+        assert_eq!(of(&["gone", "back"], "gone"), None);
+        assert_eq!(of(&["back", "gone \r\n"], "gone"), Some("gone \r\n".to_owned()));
+        assert_eq!(of(&[], "gone"), None);
     }
 }

@@ -15,6 +15,8 @@ pub enum EntryMode {
     File,
     /// A file that can be run.
     Executable,
+    /// A symbolic link; its blob is its target.
+    Link,
 }
 
 /// What changes about one path of a tree.
@@ -43,9 +45,9 @@ struct Commit {
     tree: Object,
 }
 
-/// A branch as the end of a path.
-fn branch_path(branch: &str) -> String {
-    branch.split('/').map(part).collect::<Vec<_>>().join("/")
+/// A branch as the last part of a path.
+fn of_branch(branch: &str) -> String {
+    part(&format!("heads/{branch}"))
 }
 
 impl GitHub {
@@ -54,7 +56,7 @@ impl GitHub {
     /// # Errors
     /// As of every call.
     pub async fn branch(&self, branch: &str) -> Result<Option<String>, ForgeError> {
-        let path = self.path(&format!("/git/ref/heads/{}", branch_path(branch)));
+        let path = self.path(&format!("/git/ref/{}", of_branch(branch)));
         match self.json::<Reference>(&Call::get("read a branch", path)).await {
             Ok(reference) => Ok(Some(reference.object.sha)),
             Err(error) if error.kind == ForgeErrorKind::NotFound => Ok(None),
@@ -76,7 +78,7 @@ impl GitHub {
                 told => return told,
             }
         }
-        let path = self.path(&format!("/git/refs/heads/{}", branch_path(branch)));
+        let path = self.path(&format!("/git/refs/{}", of_branch(branch)));
         self.done(&Call::patch("move a branch", path, &json!({ "sha": commit, "force": true }))).await
     }
 
@@ -85,7 +87,7 @@ impl GitHub {
     /// # Errors
     /// As of every call.
     pub async fn delete_branch(&self, branch: &str) -> Result<(), ForgeError> {
-        let path = self.path(&format!("/git/refs/heads/{}", branch_path(branch)));
+        let path = self.path(&format!("/git/refs/{}", of_branch(branch)));
         match self.done(&Call::delete("remove a branch", path)).await {
             Err(error) if error.kind == ForgeErrorKind::NotFound => Ok(()),
             Err(error) if error.said.contains("does not exist") => Ok(()),
@@ -123,6 +125,7 @@ impl GitHub {
             let mode = match entry.mode {
                 EntryMode::File => "100644",
                 EntryMode::Executable => "100755",
+                EntryMode::Link => "120000",
             };
             json!({ "path": entry.path, "mode": mode, "type": "blob", "sha": entry.blob })
         };

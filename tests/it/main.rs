@@ -4,9 +4,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 mod action;
+mod ci_apply;
+mod ci_plan;
 mod cli_backup;
 mod cli_bounds;
+mod cli_copied;
 mod cli_decide;
+mod cli_diff;
 mod cli_drift;
 mod cli_edit;
 mod cli_interrupt;
@@ -30,13 +34,16 @@ mod codes;
 mod crash;
 mod documents;
 mod examples;
+mod forge;
 mod generated;
+mod github;
 mod hostile;
 mod laws;
 mod layering;
 mod openapi;
 mod operations;
 mod owners;
+mod phantom;
 mod remote;
 mod repo;
 mod sandbox;

@@ -1,7 +1,9 @@
-//! `apply`: plan, show, ask, do. Or do a saved plan.
+//! `apply`: plan, show, ask, do. Or do a saved plan. [`carry_out`] alone says nothing of what was done: it gives it back.
 
 use std::io::Read;
 use std::sync::Arc;
+
+use tokio::sync::watch;
 
 use crate::cli::args::Apply as Args;
 use crate::cli::commands::Run;
@@ -9,7 +11,7 @@ use crate::cli::commands::plan::{save, show};
 use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::session::{self, Session, Wish, runtime};
-use crate::cli::signals::stop_on_interrupt;
+use crate::cli::signals::{Second, stop_on_interrupt};
 use crate::cli::target::Workspace;
 use crate::cli::view::progress::Progress;
 use crate::cli::view::words::some_of;
@@ -73,7 +75,9 @@ pub async fn finish(
         session.place.may_write(&run.printer)?;
         agree(run, plan, consent)?;
     }
-    Ok(carry_out(run, session, wish, plan, planned).await?.and(Exit::of_findings(plan)))
+    let stop = stop_on_interrupt(Arc::clone(&run.printer), Second::Leaves);
+    let carried = carry_out(run, session, wish, (plan, planned), stop).await?;
+    Ok(tell(run, &carried).and(Exit::of_findings(plan)))
 }
 
 fn not_applyable(run: &Run, plan: &Plan) -> Ran {
@@ -103,8 +107,40 @@ fn answer(yes: bool) -> Result<(), Failure> {
     if yes { Ok(()) } else { Err(Failure::new(&codes::cli::DECLINED, "not confirmed; nothing was written")) }
 }
 
-async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan, planned: Option<Remote>) -> Ran {
-    let stop = stop_on_interrupt(Arc::clone(&run.printer));
+/// What became of a plan that was carried out.
+#[derive(Debug)]
+pub struct Carried {
+    /// What was done, action by action.
+    pub receipt: Receipt,
+    /// Why its end is not known: the Apply could not be ended, or the workspace not be read back.
+    pub lost: Option<Failure>,
+}
+
+impl Carried {
+    /// What is not as it should be, beside what the receipt's lines say.
+    pub fn diagnostics(&self) -> Diagnostics {
+        let lost = self.lost.iter().flat_map(|f| f.diagnostics.0.iter().cloned());
+        Diagnostics(lost.chain(unsettled(&self.receipt)).collect())
+    }
+
+    /// How the command ends by it.
+    pub fn exit(&self) -> Exit {
+        self.lost.as_ref().map_or_else(|| Exit::of_receipt(&self.receipt), |f| f.exit)
+    }
+}
+
+/// Carries a plan out, until it is done or `stop` is true and what is in flight has ended. With the plan come the
+/// connections that it was made over. Only how far it is, is told.
+///
+/// # Errors
+/// Nothing was written.
+pub async fn carry_out(
+    run: &Run,
+    session: &Session,
+    wish: &Wish,
+    (plan, planned): (&Plan, Option<Remote>),
+    stop: watch::Receiver<bool>,
+) -> Result<Carried, Failure> {
     let control = session.place.open(planned, &run.printer, stop.clone())?;
     let progress = Progress::new(&run.printer, plan.actions.len());
     let mut how = ApplyOptions { admin: true, ..ApplyOptions::new(session::actor(run)) };
@@ -116,24 +152,27 @@ async fn carry_out(run: &Run, session: &Session, wish: &Wish, plan: &Plan, plann
     let ran =
         reconcile::apply(plan, &control, &session.loaded.project, (session.desired()?, &options), &how, &events).await;
     progress.finish();
+    let carried = carried(ran)?;
+    if carried.receipt.count("done") > 0 {
+        run.printer.note_written();
+    }
+    Ok(carried)
+}
+
+/// What was done is kept even where the end went wrong.
+fn carried(ran: Result<Receipt, ReconcileError>) -> Result<Carried, Failure> {
     match ran {
-        Ok(receipt) => Ok(tell(run, &receipt)),
-        Err(error) => not_ended_well(run, &error),
+        Ok(receipt) => Ok(Carried { receipt, lost: None }),
+        Err(error) => {
+            let failure = Failure::reconcile(&error);
+            let receipt = error.receipt().cloned();
+            receipt.map(|receipt| Carried { receipt, lost: Some(failure.clone()) }).ok_or(failure)
+        }
     }
 }
 
-/// What was done is told even where the end went wrong: the receipt is the one document on stdout then, and why it
-/// is not whole is said beside it.
-fn not_ended_well(run: &Run, error: &ReconcileError) -> Ran {
-    let failure = Failure::reconcile(error);
-    let Some(receipt) = error.receipt() else { return Err(failure) };
-    tell(run, receipt);
-    say(run, &failure.diagnostics);
-    Ok(failure.exit)
-}
-
 fn say(run: &Run, diagnostics: &Diagnostics) {
-    let shown = diagnostics::Options { width: run.printer.width };
+    let shown = diagnostics::Options { width: run.printer.err_width };
     run.printer.err(&diagnostics::report(diagnostics, &diagnostics::Sources::new(), shown));
 }
 
@@ -153,11 +192,9 @@ fn on_event(progress: &Progress<'_>, event: Event) {
     }
 }
 
-fn tell(run: &Run, receipt: &Receipt) -> Exit {
-    let printer = &run.printer;
-    if receipt.count("done") > 0 {
-        printer.note_written();
-    }
+/// Tells what was done: the receipt is the one document on stdout, and what is not as it should be is said beside it.
+fn tell(run: &Run, carried: &Carried) -> Exit {
+    let (printer, receipt) = (&run.printer, &carried.receipt);
     match printer.format {
         // The plan has just said that there is nothing to do.
         Format::Human if receipt.outcome == Outcome::Nothing => {}
@@ -165,13 +202,14 @@ fn tell(run: &Run, receipt: &Receipt) -> Exit {
         Format::Json => printer.json(receipt),
         Format::Markdown => printer.data(&view::markdown(receipt)),
     }
-    if let Some(unsettled) = unsettled(receipt) {
-        say(run, &Diagnostics(vec![unsettled]));
+    let diagnostics = carried.diagnostics();
+    if !diagnostics.0.is_empty() {
+        say(run, &diagnostics);
     }
     if let Some(next) = view::next(receipt) {
         printer.talk(&next);
     }
-    Exit::of_receipt(receipt)
+    carried.exit()
 }
 
 /// What is not as wanted after the apply, though every action was done.
@@ -194,7 +232,10 @@ pub fn read(run: &Run, path: &std::path::Path) -> Result<Plan, Failure> {
 }
 
 /// A saved plan acts as its own owner on its own target: both must be those of this project.
-fn of_this_project(plan: Plan, session: &Session) -> Result<Plan, Failure> {
+///
+/// # Errors
+/// It is for another owner, target or workspace.
+pub fn of_this_project(plan: Plan, session: &Session) -> Result<Plan, Failure> {
     let owner = &session.loaded.config.authoring_owner;
     let other = |what: &str, planned: &str, here: &str| {
         let message = format!("the plan is for {what} {planned}, this is {here}");
@@ -230,22 +271,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_carried_out_is_told_once_and_as_the_receipt_where_its_end_is_lost() {
-        let cli = <crate::cli::args::Cli as clap::Parser>::parse_from(["checkfu", "--json", "doctor"]);
-        let run = Run {
-            printer: Arc::new(crate::cli::view::Printer::new(&cli.global, true)),
-            global: cli.global,
-            environment: crate::cli::env::Environment::default(),
-            cwd: std::path::PathBuf::new(),
-        };
+    fn what_was_carried_out_is_kept_where_its_end_is_lost() {
         let source =
             || crate::control::ControlError::new(crate::control::ErrorKind::Unavailable, "store.locked", "locked");
-        // No failure is left to be shown, which would be a second document.
-        let receipt = Box::new(sample::receipt());
-        let lost = ReconcileError::ReadBack { receipt, source: source() };
-        assert_eq!(not_ended_well(&run, &lost).unwrap(), Exit::Partial);
+        let lost = ReconcileError::ReadBack { receipt: Box::new(sample::receipt()), source: source() };
+        let kept = carried(Err(lost)).unwrap();
+        assert_eq!((kept.exit(), kept.receipt.lines.len()), (Exit::Partial, sample::receipt().lines.len()));
+        assert_eq!(kept.diagnostics().0[0].code.code, "apply.not_read_back");
         let before = ReconcileError::Apply(reconcile::ApplyError::Control { doing: "ask", source: source() });
-        assert!(not_ended_well(&run, &before).is_err());
+        assert!(carried(Err(before)).is_err());
+        let whole = carried(Ok(sample::receipt())).unwrap();
+        assert!(whole.exit() == Exit::Ok && whole.diagnostics().0.is_empty());
     }
 
     #[test]

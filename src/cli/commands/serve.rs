@@ -10,7 +10,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, Ran};
 use crate::cli::files::normalize;
 use crate::cli::session::no_threads;
-use crate::cli::signals::stop_on_interrupt;
+use crate::cli::signals::{Second, stop_on_interrupt};
 use crate::cli::view::log;
 use crate::control::ControlPlane;
 use crate::control::embedded::{Embedded, EmbeddedOptions};
@@ -45,7 +45,7 @@ pub fn run(run: &Run, args: &Serve) -> Ran {
         {
             run.printer.talk("There is no token yet: nobody can sign in.");
         }
-        let mut stop = stop_on_interrupt(Arc::clone(&run.printer));
+        let mut stop = stop_on_interrupt(Arc::clone(&run.printer), Second::Leaves);
         run.printer.talk(&format!("Listening on {scheme}://{address}"));
         let options = ServeOptions { listener, tls, limits: Limits::default() };
         let stopped = async move {

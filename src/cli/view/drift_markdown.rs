@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::cli::view::drift::{by, changes, files, source, title, totals, waiting};
-use crate::cli::view::findings::{self, groups};
+use crate::cli::view::drift::{by, changes, source, title, totals, waiting};
 use crate::cli::view::fenced::{self, Extent, Hunk, block, of_shown, rows};
+use crate::cli::view::findings::{self, groups};
+use crate::cli::view::human::file_lines;
 use crate::cli::view::markup::{BUDGET, code, indent, prose};
 use crate::cli::view::section::{Section, TAIL};
 use crate::cli::view::text::{clip, count, line};
@@ -19,10 +20,21 @@ const LINES: usize = 60;
 
 /// All of its numbers, and as many rows as fit.
 pub fn drift(drift: &Drift) -> String {
-    let mut out = String::new();
+    drift_after(String::new(), drift)
+}
+
+/// The same behind a few lines that are always shown; all of it together is within the bound.
+pub fn drift_after(first: String, drift: &Drift) -> String {
+    let mut out = first;
     head(drift, &mut out);
     let mut left: Vec<String> = Vec::new();
-    section("Findings", groups(&drift.findings).iter().map(|g| findings::row(g, findings::BLOCK)), "finding", &mut out, &mut left);
+    section(
+        "Findings",
+        groups(&drift.findings).iter().map(|g| findings::row(g, findings::BLOCK)),
+        "finding",
+        &mut out,
+        &mut left,
+    );
     moved(drift, &mut out, &mut left);
     let waiting = waiting(drift);
     let rows = waiting.iter().map(|(cause, _, address, about)| {
@@ -96,12 +108,12 @@ fn row(resource: &Drifted, d: &Difference) -> String {
 /// What changed, as one fenced diff.
 fn details(drift: &Drift, d: &Difference) -> String {
     let mut hunks: Vec<Hunk> = Vec::new();
-    for (label, (path, change)) in changes(d, &drift.texts) {
+    for (label, (path, change)) in changes(d, Some(&drift.texts)) {
         hunks.extend(of_shown(&format!("{} {}", line(&path), label.trim()), &change));
     }
-    for (file, change) in files(d, &drift.texts) {
+    for file in &d.files {
         hunks.push(Hunk::bare(rows(fenced::of_file(file.change), &values::file(file))));
-        if let Some(lines) = change {
+        if let Some(lines) = file_lines(file, &drift.texts) {
             hunks.extend(of_shown("", &Shown::Long(lines)));
         }
     }
@@ -241,7 +253,8 @@ mod tests {
         // Outside of code there is none of it.
         let bare: String = text.split('`').step_by(2).collect();
         assert!(!bare.contains("<img") || text.contains("````"), "{text}");
-        let shown = crate::cli::view::drift::human(&report, human::Options { verbose: true, unchanged: "" });
+        let shown =
+            crate::cli::view::drift::human(&report, human::Options { verbose: true, unchanged: "", texts: None });
         assert!(!shown.contains('\u{202e}') && !shown.contains("\n# c"), "{shown}");
     }
 

@@ -122,9 +122,8 @@ pub fn of_shown(head: &str, shown: &Shown) -> Vec<Hunk> {
 
 /// One that changed in part is what goes, what comes, and the words.
 fn of_line(line: &Line) -> Vec<Row> {
-    let side = |gone: Mark| -> String {
-        line.parts.iter().filter(|p| p.mark != gone).map(|p| p.text.as_str()).collect()
-    };
+    let side =
+        |gone: Mark| -> String { line.parts.iter().filter(|p| p.mark != gone).map(|p| p.text.as_str()).collect() };
     if line.mark != Mark::Changed {
         return rows(line.mark, side(Mark::Gap).trim_end_matches('\n'));
     }

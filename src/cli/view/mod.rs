@@ -7,6 +7,7 @@ pub mod create;
 pub mod diagnostics;
 pub mod diff;
 pub mod drift;
+pub mod drift_issue;
 pub mod drift_markdown;
 pub mod excerpt;
 pub mod fenced;

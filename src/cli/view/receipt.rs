@@ -55,7 +55,7 @@ pub fn apply(info: &ApplyInfo, changes: &BTreeMap<String, Vec<FieldChange>>, ver
     }
     out.push('\n');
     lines(&info.lines, true, &mut out);
-    let options = human::Options { verbose, unchanged: "" };
+    let options = human::Options { verbose, unchanged: "", texts: None };
     // In the order in which they were done.
     for (action, changes) in info.lines.iter().filter_map(|l| changes.get_key_value(&l.action)) {
         let _ = writeln!(out, "\n  {}", style::strong(line(action)));
@@ -108,8 +108,7 @@ pub fn apply_markdown(info: &ApplyInfo, changes: &BTreeMap<String, Vec<FieldChan
     let rest = |left| format!("{}. `checkfu show {}` shows all.", count(left, "line"), info.id);
     let out = fit(out, lines.into_iter().map(row), rest);
     let all = info.lines.iter().filter_map(|l| changes.get_key_value(&l.action));
-    let all: Vec<String> =
-        all.flat_map(|(action, changes)| changes.iter().map(move |c| change(action, c))).collect();
+    let all: Vec<String> = all.flat_map(|(action, changes)| changes.iter().map(move |c| change(action, c))).collect();
     // What needs somebody is worth more room than what was done.
     if all.is_empty() || out.len() > BUDGET / 2 {
         return out;

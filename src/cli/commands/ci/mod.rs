@@ -1,6 +1,12 @@
 //! `ci`: validate, plan, apply and drift for a pull request, a branch or a schedule. The modes decide; what they say is
 //! one [`Report`], which is written once, at the end, whatever happened.
 
+pub mod apply;
+pub mod comment;
+pub mod drift;
+pub mod guard;
+pub mod host;
+pub mod plan;
 pub mod publish;
 pub mod report;
 pub mod surroundings;
@@ -36,9 +42,13 @@ pub fn run(run: &Run, args: &Args) -> Ran {
         }
         Err(found) => Report::failed(Failure::many(found, std::collections::BTreeMap::new()), FailureReason::Usage),
     };
-    publish::log(run, &around, &report, token.as_deref());
-    publish::outputs(&around, &mut report)?;
-    Ok(report.ends())
+    let wrote = publish::outputs(&around, &mut report);
+    publish::log(run, &around, &report);
+    if let Some(closing) = report.closing.take() {
+        closing.run();
+    }
+    publish::remarks(run, &around, &report, token.as_deref());
+    wrote.map(|()| report.ends())
 }
 
 /// The mode itself, in its folder.
@@ -62,7 +72,15 @@ fn within(run: &Run, inputs: &Inputs, around: &Surroundings) -> Report {
     let job = Job { run: &inner, inputs, around };
     let report = match inputs.mode {
         Mode::Validate => validate::run(&job),
-        Mode::Plan | Mode::Apply | Mode::Drift | Mode::Setup => Ok(Report::new(Exit::Ok)),
+        Mode::Apply => apply::run(&job),
+        Mode::Plan => plan::run(&job),
+        Mode::Drift => drift::run(&job),
+        Mode::Setup => Ok(Report::new(Exit::Ok)),
     };
-    report.unwrap_or_else(|failure| Report::of_failure(failure))
+    let mut report = report.unwrap_or_else(Report::of_failure);
+    let folder = crate::cli::files::find_project(&job.run.cwd).unwrap_or_else(|_| job.run.cwd.clone());
+    for remark in &mut report.annotations {
+        remark.file = remark.file.take().and_then(|file| around.from_top(&folder, &file));
+    }
+    report
 }

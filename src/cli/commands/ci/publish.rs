@@ -27,7 +27,7 @@ pub fn files(around: &Surroundings, inputs: &Inputs, mut report: Report) -> Repo
     if let Some(path) = around.variable("GITHUB_STEP_SUMMARY").filter(|_| inputs.summary) {
         let path = Path::new(path);
         let held = std::fs::metadata(path).map_or(0, |m| m.len());
-        let text = workflow::summary(&report.markdown, held);
+        let text = workflow::summary(report.summary.as_deref().unwrap_or(&report.markdown), held);
         if let Err(why) = append(path, &text) {
             report.log += &format!("the job summary cannot be written: {why}\n");
         }
@@ -35,17 +35,21 @@ pub fn files(around: &Surroundings, inputs: &Inputs, mut report: Report) -> Repo
     report
 }
 
-/// Prints the log, then lets the runner obey again, then gives it the remarks.
-pub fn log(run: &Run, around: &Surroundings, report: &Report, token: Option<&str>) {
+/// Prints the log.
+pub fn log(run: &Run, around: &Surroundings, report: &Report) {
     match around.provider {
-        Provider::GitHub => {
-            run.printer.raw(&workflow::log(&report.log));
-            if let Some(token) = token {
-                run.printer.raw(&format!("::{token}::\n"));
-            }
-            run.printer.raw(&workflow::annotations(&report.annotations));
-        }
+        Provider::GitHub => run.printer.raw(&workflow::log(&report.log)),
         Provider::GitLab | Provider::Plain => run.printer.data(&report.log),
+    }
+}
+
+/// Lets the runner obey again, then gives it the remarks.
+pub fn remarks(run: &Run, around: &Surroundings, report: &Report, token: Option<&str>) {
+    if let Some(token) = token {
+        run.printer.raw(&format!("::{token}::\n"));
+    }
+    if around.provider == Provider::GitHub {
+        run.printer.raw(&workflow::annotations(&report.annotations));
     }
 }
 

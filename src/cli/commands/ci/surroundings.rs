@@ -1,12 +1,14 @@
 //! Where a run is: on GitHub, on GitLab, or anywhere else; its files, folders and addresses.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::ci::Inputs;
 use crate::ci::inputs::{INPUTS, PREFIX, Reader, TOKEN_VARIABLE};
 use crate::cli::args::{Ci as Args, ProviderArg};
 use crate::cli::commands::Run;
 use crate::cli::failure::Failure;
+use crate::cli::files::normalize;
 use crate::cli::view::Printer;
 use crate::diag::codes::ci as codes;
 
@@ -66,6 +68,22 @@ impl Surroundings {
     /// A variable of the runner; `None` where it is not set or empty.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|v| !v.is_empty())
+    }
+
+    /// A path of the project as one from the top of the repository, with `/`; `None` outside of it.
+    pub fn from_top(&self, project: &Path, file: &str) -> Option<String> {
+        let (top, path) = (normalize(&self.top), normalize(&project.join(file)));
+        let parts = path.strip_prefix(top).ok()?.components();
+        let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
+        Some(parts.join("/"))
+    }
+
+    /// Where the plan is: as given, else below the folder that the steps of a job share, named by the key.
+    pub fn plan_file(&self, inputs: &Inputs) -> PathBuf {
+        match &inputs.plan_file {
+            Some(path) => self.top.join(path),
+            None => self.temp.join("checkfu").join(format!("{}.plan.json", inputs.key())),
+        }
     }
 
     /// The inputs by name: from variables, and over them those of the command line.

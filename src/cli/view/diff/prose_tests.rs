@@ -52,7 +52,14 @@ fn one_word_of_a_paragraph_is_one_sentence_with_its_neighbours() {
     + - Be brief.
       ```
     ");
-    insta::assert_snapshot!(shown_of(PROMPT, &PROMPT.replace("    y", "        y")), @r"white space");
+    insta::assert_snapshot!(shown_of(PROMPT, &PROMPT.replace("    y", "        y")), @r"
+    @@ 7-9 of 9
+      if x:
+    -     y
+    +         y
+    ! [-    -]{+        +}_
+      ```
+    ");
 }
 
 #[test]
@@ -74,7 +81,10 @@ fn a_text_in_the_place_of_another_is_rewritten() {
     assert_eq!(shown_of(PROMPT, other), "rewritten: 9 → 2");
     // A sentence in the place of a sentence, in a text that stays, is no rewritten text.
     let one = shown_of(PROMPT, &PROMPT.replace("Greet the customer by name.", "Buy low, sell high, at once!"));
-    assert!(one.starts_with("@@ 1-2 of 9\n- Greet the customer by name.\n+ Buy low, sell high, at once!\n  Always"), "{one}");
+    assert!(
+        one.starts_with("@@ 1-2 of 9\n- Greet the customer by name.\n+ Buy low, sell high, at once!\n  Always"),
+        "{one}"
+    );
     assert!(matches!(prose("", "Something new."), Prose::Changed { .. }));
 }
 

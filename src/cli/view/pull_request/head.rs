@@ -10,24 +10,19 @@ use crate::cli::view::section::Section;
 use crate::cli::view::text::{clip, count};
 use crate::cli::view::words;
 use crate::model::Kind;
-use crate::plan::{Effect, FORMAT, Plan, Verb};
+use crate::plan::{Effect, Plan, Verb};
 
 /// Names in an alert.
 const NAMED: usize = 10;
 /// Most bytes of what was told beside the plan.
 const NOTES: usize = 6_000;
 
-/// Was the plan made against an earlier commit, with no workspace?
-pub(super) fn is_diff(plan: &Plan) -> bool {
-    plan.format != FORMAT
-}
-
 /// The heading, one line.
 pub(super) fn heading(comment: &Comment<'_>) -> String {
     let plan = comment.plan;
-    let word = if is_diff(plan) { "diff" } else { "plan" };
+    let word = if words::is_diff(plan) { "diff" } else { "plan" };
     let totals = match plan.actions.is_empty() {
-        true if is_diff(plan) => "nothing changes".to_owned(),
+        true if words::is_diff(plan) => "nothing changes".to_owned(),
         true => "nothing to do".to_owned(),
         false => words::totals_line(plan),
     };
@@ -72,7 +67,11 @@ pub(super) fn alert(plan: &Plan, out: &mut String) {
     }
     let codes = codes.join(", ");
     if !plan.applyable {
-        let what = if is_diff(plan) { "A plan with these changes could not be applied" } else { "This plan cannot be applied" };
+        let what = if words::is_diff(plan) {
+            "A plan with these changes could not be applied"
+        } else {
+            "This plan cannot be applied"
+        };
         lines.push(format!("**{what}:** {codes}. The findings below say why, and what to do."));
     } else if !codes.is_empty() {
         lines.push(format!("**Something is left out:** {codes}. The findings below say why, and what to do."));
@@ -109,7 +108,15 @@ fn some(names: impl Iterator<Item = String>, of: usize) -> String {
 /// How far a line of what an agent may do is a gain: what writes, then what reaches out, then other gains, then losses.
 fn rank(line: &str) -> u8 {
     let has = |words: &[&str]| words.iter().any(|w| line.contains(w));
-    if has(&["no longer has", "no longer reaches", "no longer use", "no longer acts", " loses ", "tightened", "→ read_only"]) {
+    if has(&[
+        "no longer has",
+        "no longer reaches",
+        "no longer use",
+        "no longer acts",
+        " loses ",
+        "tightened",
+        "→ read_only",
+    ]) {
         return 3;
     }
     match line {
@@ -121,7 +128,8 @@ fn rank(line: &str) -> u8 {
 
 /// What agents may newly do, and what no more. Returns how many lines are left out.
 pub(super) fn capabilities(comment: &Comment<'_>, most: usize, out: &mut String) -> usize {
-    let lines = comment.plan.actions.iter().flat_map(|a| a.about.capabilities.iter().map(move |line| (rank(line), a, line)));
+    let lines =
+        comment.plan.actions.iter().flat_map(|a| a.about.capabilities.iter().map(move |line| (rank(line), a, line)));
     let mut lines: Vec<_> = lines.collect();
     lines.sort_by_key(|(rank, a, _)| (*rank, &a.address));
     let mut left = 0;

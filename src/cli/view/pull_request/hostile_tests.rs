@@ -123,9 +123,12 @@ fn wrong(markdown: &str, budget: usize) -> Vec<String> {
                 if !code.fenced {
                     bad.push(format!("indented code: {:?}", code.literal));
                 }
-                let signed = |l: &str| ["+ ", "- ", "! ", "# ", "  ", "@@ "].iter().any(|s| format!("{l} ").starts_with(s));
+                let signed =
+                    |l: &str| ["+ ", "- ", "! ", "# ", "  ", "@@ "].iter().any(|s| format!("{l} ").starts_with(s));
                 if code.info == "diff" {
-                    bad.extend(code.literal.lines().find(|l| !signed(l)).map(|l| format!("a line without a sign: {l:?}")));
+                    bad.extend(
+                        code.literal.lines().find(|l| !signed(l)).map(|l| format!("a line without a sign: {l:?}")),
+                    );
                 }
             }
             NodeValue::TaskItem(_) | NodeValue::FootnoteDefinition(_) | NodeValue::FootnoteReference(_) => {
@@ -199,7 +202,8 @@ fn poisoned(evil: &str, n: usize) -> Plan {
         finding.at = Some(evil.to_owned());
     }
     for held in &mut plan.held {
-        (held.actor, held.when, held.break_glass) = (Some(evil.to_owned()), Some(evil.to_owned()), Some(evil.to_owned()));
+        (held.actor, held.when, held.break_glass) =
+            (Some(evil.to_owned()), Some(evil.to_owned()), Some(evil.to_owned()));
         (held.field, held.live, held.accepted) = (Some(evil.to_owned()), Some(json!(evil)), Some(evil.to_owned()));
     }
     for action in &mut plan.actions {
@@ -211,7 +215,8 @@ fn poisoned(evil: &str, n: usize) -> Plan {
         for file in &mut about.files {
             (file.path, file.writer, file.from) = (evil.to_owned(), Some(evil.to_owned()), Some(evil.to_owned()));
         }
-        let text = |i: usize| json!(format!("{evil}\nA sentence that stays as it is, whatever comes.\n{}", evil.repeat(i)));
+        let text =
+            |i: usize| json!(format!("{evil}\nA sentence that stays as it is, whatever comes.\n{}", evil.repeat(i)));
         about.changes = (0..n).map(|i| sample::change(&format!("{evil}{i}"), text(i), text(i + 1))).collect();
         about.changes.push(sample::change(evil, json!(evil), json!({ evil: evil })));
     }
@@ -232,7 +237,12 @@ fn nothing_of_a_user_is_obeyed_pinged_broken_or_forged() {
         for budget in [COMMENT, SUMMARY] {
             let text = body(&at, budget);
             let bad = wrong(&text, budget);
-            assert!(bad.is_empty(), "{:?}: {bad:#?}\n{}", evil.chars().take(80).collect::<String>(), &text[..text.len().min(9_000)]);
+            assert!(
+                bad.is_empty(),
+                "{:?}: {bad:#?}\n{}",
+                evil.chars().take(80).collect::<String>(),
+                &text[..text.len().min(9_000)]
+            );
             assert!(text.contains("\n### checkfu plan: `prod` — 1 to create"), "{text}");
         }
         // What a runner reads in any line of its log, between whatever marks, is not in it.

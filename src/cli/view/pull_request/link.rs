@@ -90,7 +90,8 @@ mod tests {
         let (plan, causes) = (sample::plan(), BTreeMap::new());
         let links = Links { repository: Some("https://github.com/acme/agents"), run: None, folder: "./a b" };
         let head = Some("0123abcd");
-        let comment = Comment { plan: &plan, key: None, causes: &causes, links, head, base: None, previous: None, notes: &[] };
+        let comment =
+            Comment { plan: &plan, key: None, causes: &causes, links, head, base: None, previous: None, notes: &[] };
         let at = |at: &str| place(&comment, at);
         let blob = "https://github.com/acme/agents/blob/0123abcd";
         assert_eq!(at("checkfu.yaml:9:12"), format!("[`checkfu.yaml:9`]({blob}/./a%20b/checkfu.yaml#L9)"));

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use crate::ci::marker::{Marker, NAMES, State};
 use crate::ci::{RowCause, approval};
 use crate::cli::view::text::count;
+use crate::cli::view::words;
 use crate::plan::Plan;
 
 /// Most bytes of a comment, in UTF-8. GitHub refuses 65,537 characters; the rest is for what is said of it later.
@@ -91,7 +92,10 @@ pub fn body(comment: &Comment<'_>, budget: usize) -> String {
 pub fn alone(plan: &Plan, budget: usize) -> String {
     let causes = BTreeMap::new();
     let links = Links::default();
-    body(&Comment { plan, key: None, causes: &causes, links, head: None, base: None, previous: None, notes: &[] }, budget)
+    body(
+        &Comment { plan, key: None, causes: &causes, links, head: None, base: None, previous: None, notes: &[] },
+        budget,
+    )
 }
 
 /// A text that is being laid out.
@@ -114,7 +118,7 @@ struct Left {
 
 impl<'a> View<'a> {
     fn new(comment: &'a Comment<'a>, budget: usize) -> Self {
-        let elsewhere = match (comment.key, head::is_diff(comment.plan)) {
+        let elsewhere = match (comment.key, words::is_diff(comment.plan)) {
             (None, true) => "`checkfu diff`",
             (None, false) => "the plan file",
             (Some(_), _) if budget <= COMMENT && comment.links.run.is_some() => "the job summary",
@@ -148,7 +152,8 @@ impl<'a> View<'a> {
             left.lists.extend((lost > 0).then(|| count(lost, noun)));
             text
         };
-        let capabilities = list(8, "change of what an agent may do", &|most, out| head::capabilities(comment, most, out));
+        let capabilities =
+            list(8, "change of what an agent may do", &|most, out| head::capabilities(comment, most, out));
         let errors = list(3, "finding", &|most, out| lists::errors(self, most, out));
         let notes = list(16, "note", &|most, out| lists::notes(self, most, out));
         let held = list(8, "field that is held", &|most, out| lists::held(self, most, out));

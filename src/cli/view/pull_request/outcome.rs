@@ -138,9 +138,15 @@ mod tests {
     fn what_was_done_is_counted_and_what_was_not_has_a_row() {
         let mut receipt = sample::receipt();
         let done = applied(&RUN, &receipt);
-        assert_eq!(done.heading, "### checkfu apply: `prod` — ✅ applied: 1 create, 1 publish, 1 record, 1 retire, 1 update");
+        assert_eq!(
+            done.heading,
+            "### checkfu apply: `prod` — ✅ applied: 1 create, 1 publish, 1 record, 1 retire, 1 update"
+        );
         assert_eq!(done.status, "");
-        assert!(done.foot.starts_with("Applied at <a href=\"https://github.com/acme/agents/commit/77e01ab2"), "{done:?}");
+        assert!(
+            done.foot.starts_with("Applied at <a href=\"https://github.com/acme/agents/commit/77e01ab2"),
+            "{done:?}"
+        );
         receipt.outcome = Ended::Partial;
         receipt.lines[1].outcome = "stale".to_owned();
         receipt.lines[1].error = Some("<b> @team | version is 5".to_owned());
@@ -160,7 +166,11 @@ mod tests {
         let row = |i: usize| (format!("Agent/a{i}#update"), "`temperature` was 0.9 @all".to_owned());
         let one = refused(&RUN, &[row(1)], 4);
         assert_eq!(one.heading, "### checkfu apply: `prod` — ❌ not applied: 1 of 4 actions was not approved");
-        assert!(one.status.contains("| `Agent/a1#update` | \\`temperature\\` was 0.9 @<!-- -->all |"), "{}", one.status);
+        assert!(
+            one.status.contains("| `Agent/a1#update` | \\`temperature\\` was 0.9 @<!-- -->all |"),
+            "{}",
+            one.status
+        );
         let many: Vec<_> = (0..10_000).map(row).collect();
         let many = refused(&RUN, &many, 10_000);
         assert!(many.status.contains("**And 9980 more**") && many.status.len() < 4_000, "{}", many.status.len());

@@ -152,7 +152,8 @@ impl<'a> Resource<'a> {
     /// The line of its fold: HTML.
     pub(super) fn summary(&self, details: &Details) -> String {
         let names = self.fields(Some(details), html_code);
-        let parts: Vec<String> = (!names.is_empty()).then(|| names.join(", ")).into_iter().chain(self.files()).collect();
+        let parts: Vec<String> =
+            (!names.is_empty()).then(|| names.join(", ")).into_iter().chain(self.files()).collect();
         let tail = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
         format!("{} {}{tail}", self.verbs(), html_code(&self.subject()))
     }
@@ -196,11 +197,13 @@ impl<'a> Resource<'a> {
             (FileVerb::Rename, "renamed"),
             (FileVerb::Mode, "with another mode"),
         ];
-        let of = |verb: FileVerb| {
-            self.actions.iter().flat_map(|a| &a.about.files).filter(|f| f.change == verb).count()
-        };
-        let parts: Vec<String> =
-            verbs.iter().map(|(v, word)| (of(*v), word)).filter(|(n, _)| *n > 0).map(|(n, w)| format!("{n} {w}")).collect();
+        let of = |verb: FileVerb| self.actions.iter().flat_map(|a| &a.about.files).filter(|f| f.change == verb).count();
+        let parts: Vec<String> = verbs
+            .iter()
+            .map(|(v, word)| (of(*v), word))
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, w)| format!("{n} {w}"))
+            .collect();
         (!parts.is_empty()).then(|| format!("files: {}", parts.join(", ")))
     }
 }

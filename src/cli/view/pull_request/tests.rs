@@ -228,9 +228,11 @@ fn ten_thousand_actions_fit_and_every_number_is_there() {
     let text = body(&comment(&plan, &causes), COMMENT);
     assert!(text.len() <= COMMENT, "{}", text.len());
     assert!(text.len() > COMMENT - 5_000, "the room is used: {}", text.len());
-    for wanted in
-        ["10000 to update, 10000 to retire", "**10000 retirements**, **10000 that cannot be undone**", "plan.irreversible"]
-    {
+    for wanted in [
+        "10000 to update, 10000 to retire",
+        "**10000 retirements**, **10000 that cannot be undone**",
+        "plan.irreversible",
+    ] {
         assert!(text.contains(wanted), "{wanted}");
     }
     let rows = |verb: &str| text.lines().filter(|l| l.starts_with('|') && l.contains(verb)).count();
@@ -262,7 +264,9 @@ fn every_size_fits_and_retirements_come_first() {
 /// One agent whose prompt has this many sentences, each changed in a word.
 fn prompt(sentences: usize) -> Plan {
     let text = |word: &str| {
-        (0..sentences).map(|i| format!("Sentence {i} is about a {word} matter.\n\nAnd so on {i}.\n\n")).collect::<String>()
+        (0..sentences)
+            .map(|i| format!("Sentence {i} is about a {word} matter.\n\nAnd so on {i}.\n\n"))
+            .collect::<String>()
     };
     let mut plan = sample::empty();
     for name in ["a", "b"] {
@@ -395,7 +399,8 @@ fn a_comment_goes_on_without_planning_again() {
     assert!(then.contains("\n### checkfu apply: `prod` — ⚠️ applied in part: 4 of 5 actions\n\n| Action |"), "{then}");
     let plan_of = |text: &str| {
         let (_, rest) = text.split_once("<!-- checkfu: plan -->\n").unwrap();
-        rest.split_once("<!-- checkfu: foot -->\n").map(|(plan, foot)| (plan.to_owned(), foot.lines().next().unwrap().to_owned()))
+        rest.split_once("<!-- checkfu: foot -->\n")
+            .map(|(plan, foot)| (plan.to_owned(), foot.lines().next().unwrap().to_owned()))
     };
     assert_eq!(plan_of(&planned), plan_of(&then));
     assert_eq!((then.matches("<sub>").count(), now.matches("⏳").count(), then.matches("⏳").count()), (2, 1, 0));
@@ -424,7 +429,11 @@ fn the_plan_of_the_last_push_is_compared_with_this_one() {
     assert!(body(&now, COMMENT).contains("(900 actions then, 5 now)"));
     let none = Marker { total: 0, ..many.clone() };
     now.previous = Some(&none);
-    assert!(body(&now, COMMENT).contains("new `Agent/billing#create`, `Agent/support#update`"), "{}", body(&now, COMMENT));
+    assert!(
+        body(&now, COMMENT).contains("new `Agent/billing#create`, `Agent/support#update`"),
+        "{}",
+        body(&now, COMMENT)
+    );
     let unnamed = Marker { actions: vec!["0123456789abcdef".to_owned()], total: 1, ..none.clone() };
     now.previous = Some(&unnamed);
     assert!(body(&now, COMMENT).contains("1 action of before changed or gone; 0 as before"));
