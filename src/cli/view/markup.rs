@@ -7,10 +7,16 @@ pub const BUDGET: usize = 60_000;
 /// Kept free for what is said of the rows that are left out.
 const TAIL: usize = 400;
 
+/// Readers of Markdown know code spans between at most 80 backticks.
+const MOST_TICKS: usize = 79;
+
 /// User text as a code span: nothing in it is markup, a mention or a link.
 pub fn code(text: &str) -> String {
     let text = line(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    if longest > MOST_TICKS {
+        return prose(&text);
+    }
     let ticks = "`".repeat(longest + 1);
     let blank = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
     format!("{ticks}{blank}{text}{blank}{ticks}")

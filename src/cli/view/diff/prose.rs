@@ -68,10 +68,10 @@ impl Row {
 
 /// Compares two texts that are not equal.
 pub fn prose(before: &str, after: &str) -> Prose {
-    if collapsed(before).eq(collapsed(after)) {
+    let (old, new) = (sentences(before), sentences(after));
+    if shown(&old) == shown(&new) {
         return Prose::WhiteSpace;
     }
-    let (old, new) = (sentences(before), sentences(after));
     let (a, b): (Vec<&str>, Vec<&str>) =
         (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
     let rewritten = || Prose::Rewritten { before: shown(&old), after: shown(&new) };
@@ -122,11 +122,6 @@ fn trim(rows: &mut Vec<Row>) -> (usize, usize) {
 
 fn shown(sentences: &[String]) -> Vec<String> {
     sentences.iter().filter(|s| *s != EMPTY).map(|s| s.trim_end_matches('\n').to_owned()).collect()
-}
-
-/// The text without what only lays it out.
-fn collapsed(text: &str) -> impl Iterator<Item = &str> {
-    text.split_ascii_whitespace()
 }
 
 /// Bytes that are seen.

@@ -52,7 +52,14 @@ fn one_word_of_a_paragraph_is_one_sentence_with_its_neighbours() {
     + - Be brief.
       ```
     ");
-    insta::assert_snapshot!(shown_of(PROMPT, &PROMPT.replace("    y", "        y")), @r"white space");
+    insta::assert_snapshot!(shown_of(PROMPT, &PROMPT.replace("    y", "        y")), @r"
+    @@ 7-9 of 9
+      if x:
+    -     y
+    +         y
+    ! [-    -]{+        +}_
+      ```
+    ");
 }
 
 #[test]

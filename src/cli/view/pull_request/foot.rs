@@ -1,10 +1,10 @@
 //! The last line: which commits, which run, which plan, and what is left out.
 
 use crate::cli::view::markup::{code, html_code};
-use crate::cli::view::pull_request::head::is_diff;
 use crate::cli::view::pull_request::link::{commit, run};
 use crate::cli::view::pull_request::{Left, View, restate};
 use crate::cli::view::text::count;
+use crate::cli::view::words;
 
 /// Most bytes of it.
 pub(super) const MOST: usize = 2_500;
@@ -15,7 +15,7 @@ pub(super) fn foot(view: &View<'_>, left: &Left) -> String {
     let digest = comment.plan.digest.to_string();
     let left = left_out(left);
     if comment.key.is_none() {
-        let whole = if is_diff(comment.plan) {
+        let whole = if words::is_diff(comment.plan) {
             "`checkfu diff` shows all of it"
         } else {
             "the whole plan is in the plan file (`checkfu plan -o FILE`, `checkfu show FILE`)"

@@ -10,24 +10,19 @@ use crate::cli::view::section::Section;
 use crate::cli::view::text::{clip, count};
 use crate::cli::view::words;
 use crate::model::Kind;
-use crate::plan::{Effect, FORMAT, Plan, Verb};
+use crate::plan::{Effect, Plan, Verb};
 
 /// Names in an alert.
 const NAMED: usize = 10;
 /// Most bytes of what was told beside the plan.
 const NOTES: usize = 6_000;
 
-/// Was the plan made against an earlier commit, with no workspace?
-pub(super) fn is_diff(plan: &Plan) -> bool {
-    plan.format != FORMAT
-}
-
 /// The heading, one line.
 pub(super) fn heading(comment: &Comment<'_>) -> String {
     let plan = comment.plan;
-    let word = if is_diff(plan) { "diff" } else { "plan" };
+    let word = if words::is_diff(plan) { "diff" } else { "plan" };
     let totals = match plan.actions.is_empty() {
-        true if is_diff(plan) => "nothing changes".to_owned(),
+        true if words::is_diff(plan) => "nothing changes".to_owned(),
         true => "nothing to do".to_owned(),
         false => words::totals_line(plan),
     };
@@ -72,7 +67,7 @@ pub(super) fn alert(plan: &Plan, out: &mut String) {
     }
     let codes = codes.join(", ");
     if !plan.applyable {
-        let what = if is_diff(plan) {
+        let what = if words::is_diff(plan) {
             "A plan with these changes could not be applied"
         } else {
             "This plan cannot be applied"

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::cli::view::fenced::{Extent, block, of_shown};
+use crate::cli::view::fenced::{self, Extent, Hunk, block, of_shown, rows};
 use crate::cli::view::findings::{self, Group, groups};
 use crate::cli::view::markup::{code, indent, prose};
 use crate::cli::view::pull_request::View;
@@ -34,14 +34,18 @@ fn held_one(item: &Held, view: &View<'_>) -> String {
     let reason = |r: &str| prose(&clip(r, 300));
     let glass = item.break_glass.as_deref().map(|r| format!(", break-glass: {}", reason(r))).unwrap_or_default();
     let accepted = item.accepted.as_deref().map(|r| format!("; `accept:` took it: {}", reason(r))).unwrap_or_default();
-    let (why, before) = if item.owned_again {
-        (": owned again; live differs from the file".to_owned(), &item.wanted)
+    let (why, before) = if item.owned_again || item.rolled_back {
+        (format!(": {}", words::why_not_moved(item)), &item.wanted)
     } else {
         (format!(" by {who}{when}{glass}{accepted}"), &item.applied)
     };
     let mut row = format!("- {word} {}{what}{why}\n", code(&item.address.to_string()));
     if item.field.is_some() {
-        let hunks = of_shown("", &values::two(before.as_ref(), item.live.as_ref()));
+        let mut hunks = Vec::new();
+        if item.files.is_empty() {
+            hunks.extend(of_shown("", &values::two(before.as_ref(), item.live.as_ref())));
+        }
+        hunks.extend(item.files.iter().map(|f| Hunk::bare(rows(fenced::of_file(f.change), &values::file(f)))));
         let most = if view.is_whole() { usize::MAX } else { LINES };
         row.push_str(&indent(&block(&hunks, Extent { context: true, most, elsewhere: &view.elsewhere }).text));
     }

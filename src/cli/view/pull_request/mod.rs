@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use crate::ci::marker::{Marker, NAMES, State};
 use crate::ci::{RowCause, approval};
 use crate::cli::view::text::count;
+use crate::cli::view::words;
 use crate::plan::Plan;
 
 /// Most bytes of a comment, in UTF-8. GitHub refuses 65,537 characters; the rest is for what is said of it later.
@@ -117,7 +118,7 @@ struct Left {
 
 impl<'a> View<'a> {
     fn new(comment: &'a Comment<'a>, budget: usize) -> Self {
-        let elsewhere = match (comment.key, head::is_diff(comment.plan)) {
+        let elsewhere = match (comment.key, words::is_diff(comment.plan)) {
             (None, true) => "`checkfu diff`",
             (None, false) => "the plan file",
             (Some(_), _) if budget <= COMMENT && comment.links.run.is_some() => "the job summary",
