@@ -165,20 +165,8 @@ async fn a_plan_without_actions_asks_only_whether_this_is_its_workspace() {
 async fn a_receipt_tells_what_the_plan_holds_and_finds() {
     let mut p = plan(vec![update("a", &[])]);
     let address = p.actions[0].address.clone().unwrap();
-    p.held = vec![crate::plan::Held {
-        address: address.clone(),
-        field: Some("system".to_owned()),
-        applied: None,
-        live: None,
-        wanted: None,
-        conflict: true,
-        owned_again: false,
-        accepted: None,
-        actor: None,
-        when: None,
-        break_glass: None,
-        at: None,
-    }];
+    let held = crate::plan::Held::of(&address, None);
+    p.held = vec![crate::plan::Held { field: Some("system".to_owned()), conflict: true, ..held }];
     p.findings = vec![crate::plan::Finding {
         code: "plan.conflict".to_owned(),
         effect: crate::plan::Effect::Blocks,

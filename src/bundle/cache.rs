@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::bundle::open;
 use crate::model::Digest;
 
-const FORMAT: &str = "checkfu.stat-cache/v2";
+const FORMAT: &str = "checkfu.stat-cache/v3";
 const FILE: &str = "stat.json";
 const MAX_BYTES: u64 = 256 << 20;
 /// Above this, entries that a run did not use are dropped.
@@ -77,8 +77,11 @@ pub(crate) struct Known {
     pub(crate) lfs: bool,
     /// Is it UTF-8? `None` when nobody asked.
     pub(crate) utf8: Option<bool>,
-    /// The line, from 1, of the first mark of a conflict; `None` if there is none, or when nobody asked.
+    /// The line, from 1, of the first mark of a conflict; `None` if there is none, or when nobody asked whether it is
+    /// UTF-8.
     pub(crate) conflict: Option<u32>,
+    /// The line, from 1, of the first conflict that `pull` wrote; `None` if there is none.
+    pub(crate) pulled: Option<u32>,
     /// Bytes after normalization.
     pub(crate) size: u64,
     /// Of the bytes after normalization.
@@ -197,7 +200,17 @@ mod tests {
 
     fn known(stat: Stat) -> Known {
         let sha256 = Digest::of(b"x");
-        Known { stat, rule: "keep".into(), has_cr: true, lfs: false, utf8: None, conflict: None, size: 1, sha256 }
+        Known {
+            stat,
+            rule: "keep".into(),
+            has_cr: true,
+            lfs: false,
+            utf8: None,
+            conflict: None,
+            pulled: None,
+            size: 1,
+            sha256,
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fs::Metadata;
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use git2::Oid;
@@ -95,8 +96,8 @@ impl Project {
     }
 
     /// Size and digest of a file of at most `limit` bytes on disk, from the stat cache where it may be
-    /// believed. With `utf8` it is also known whether it is text, and whether a conflict
-    /// in it waits for somebody to decide.
+    /// believed, and whether a conflict in it waits for somebody to decide that `pull`
+    /// wrote. With `utf8` it is also known whether it is text, and whether there is a conflict of any kind.
     pub(crate) fn content(
         &self,
         place: &Place,
@@ -111,15 +112,21 @@ impl Project {
             return Ok(Content { known, blob_problem: None });
         }
         let started = (self.clock)();
-        let (facts, stat, blob_problem) = self.read(place, rule, limit, utf8)?;
+        let (mut facts, mut stat, mut blob_problem) = self.read(place, rule, limit, utf8)?;
+        if facts.marked && !utf8 {
+            // Hardly ever: then the lines count.
+            (facts, stat, blob_problem) = self.read(place, rule, limit, true)?;
+        }
         let text = facts.bytes.as_ref().map(|b| std::str::from_utf8(b).ok());
+        let line = |mark: fn(&str) -> Option<Range<usize>>| text.flatten().and_then(|t| line_of(t, mark(t)?.start));
         let known = Known {
             stat,
             rule: written,
             has_cr: facts.has_cr,
             lfs: facts.lfs,
             utf8: text.map(|t| t.is_some()),
-            conflict: text.flatten().and_then(conflict_line),
+            conflict: line(marker::conflict),
+            pulled: line(marker::pulled),
             size: facts.size,
             sha256: facts.sha256,
         };
@@ -130,10 +137,9 @@ impl Project {
     }
 }
 
-/// The line, from 1, of the first mark of a conflict.
-fn conflict_line(text: &str) -> Option<u32> {
-    let before = &text[..marker::conflict(text)?.start];
-    u32::try_from(before.bytes().filter(|b| *b == b'\n').count() + 1).ok()
+/// The line, from 1, of a byte.
+fn line_of(text: &str, at: usize) -> Option<u32> {
+    u32::try_from(text[..at].bytes().filter(|b| *b == b'\n').count() + 1).ok()
 }
 
 impl Blobs for Project {

@@ -207,7 +207,9 @@ impl Project {
         if utf8 && content.known.utf8 == Some(false) {
             return Err(fail(&codes::NOT_UTF8, format!("`{shown}` is not UTF-8 text")));
         }
-        if let Some(line) = content.known.conflict.filter(|_| utf8) {
+        // A memory is read by an agent, marks and all. Another file may be about conflicts: there only one that `pull`
+        // wrote is refused.
+        if let Some(line) = content.known.conflict.filter(|_| utf8).or(content.known.pulled) {
             let message = format!("`{shown}` holds the mark of a conflict in line {line}");
             return Err(Box::new(Diagnostic::new(&CONFLICT_MARKER, message).at(Location { line, ..at.clone() }, "")));
         }

@@ -200,7 +200,7 @@ impl Git {
 
 /// Uncommitted changes below a folder: tracked files that differ, and untracked ones that are not ignored.
 /// `.checkfu` is ours and never counts.
-fn dirty(repository: &Repository, folder: &str) -> Option<bool> {
+pub(crate) fn dirty(repository: &Repository, folder: &str) -> Option<bool> {
     let mut options = StatusOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(false).exclude_submodules(true);
     if !folder.is_empty() {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use sha2::{Digest as _, Sha256};
 
 use crate::bundle::lines::{Converter, Rule, TextTest};
@@ -32,6 +32,8 @@ pub(crate) struct Facts {
     pub(crate) has_cr: bool,
     /// Is it a pointer of Git LFS?
     pub(crate) lfs: bool,
+    /// Does something stand in it that may be the first mark of a conflict?
+    pub(crate) marked: bool,
     /// The bytes after normalization, where they were asked for.
     pub(crate) bytes: Option<Vec<u8>>,
 }
@@ -48,6 +50,7 @@ enum State {
 struct Sink {
     sha: Sha256,
     size: u64,
+    marks: Marks,
     bytes: Option<Vec<u8>>,
 }
 
@@ -55,11 +58,40 @@ impl Sink {
     fn push(&mut self, chunk: &[u8]) {
         self.sha.update(chunk);
         self.size += chunk.len() as u64;
+        self.marks.push(chunk);
         if let Some(bytes) = &mut self.bytes {
             bytes.extend_from_slice(chunk);
         }
     }
 }
+
+/// Looks for words in a text that comes in chunks.
+struct Marks {
+    words: &'static [u8],
+    /// The end of what came before, in which the words may begin.
+    tail: Vec<u8>,
+    found: bool,
+}
+
+impl Marks {
+    fn push(&mut self, chunk: &[u8]) {
+        if self.found {
+            return;
+        }
+        let most = self.words.len() - 1;
+        self.tail.extend_from_slice(&chunk[..chunk.len().min(most)]);
+        self.found = memmem::find(&self.tail, self.words).is_some() || memmem::find(chunk, self.words).is_some();
+        if chunk.len() >= most {
+            self.tail.clear();
+            self.tail.extend_from_slice(&chunk[chunk.len() - most..]);
+        } else {
+            self.tail.drain(..self.tail.len().saturating_sub(most));
+        }
+    }
+}
+
+/// How a conflict begins that waits for somebody to decide.
+const MARK: &[u8] = b"<<<<<<< ";
 
 /// Reads and hashes a file of at most `limit` bytes on disk. `rule` is asked at the first CR alone.
 /// With `keep` the bytes are given back too. Errors: those of reading, those of `rule`, and
@@ -80,7 +112,8 @@ fn read(
     rule: impl FnOnce() -> io::Result<Rule>,
     buffer: &mut [u8],
 ) -> io::Result<Facts> {
-    let mut sink = Sink { sha: Sha256::new(), size: 0, bytes: keep.then(Vec::new) };
+    let marks = Marks { words: MARK, tail: Vec::new(), found: false };
+    let mut sink = Sink { sha: Sha256::new(), size: 0, marks, bytes: keep.then(Vec::new) };
     let mut state = State::Clean;
     let mut rule = Some(rule);
     let mut lfs = false;
@@ -124,6 +157,7 @@ fn read(
         size: sink.size,
         has_cr: !matches!(state, State::Clean),
         lfs,
+        marked: sink.marks.found,
         bytes: sink.bytes,
     })
 }
@@ -179,6 +213,20 @@ mod tests {
         assert_eq!(facts(&all, Rule::Auto).sha256, Digest::of(&all));
         assert_eq!(facts(b"", Rule::Convert).sha256, Digest::of(b""));
         assert!(!facts(b"a\n", Rule::Convert).has_cr);
+    }
+
+    #[test]
+    fn a_mark_is_found_wherever_chunks_end() {
+        for at in [0, 1, BUFFER - 8, BUFFER - 7, BUFFER - 1, BUFFER, 2 * BUFFER - 3] {
+            for end in [&b""[..], b"x", b"\r\n"] {
+                let text = [vec![b'x'; at], MARK.to_vec(), end.to_vec()].concat();
+                assert!(facts(&text, Rule::Convert).marked, "{at}");
+                assert!(!facts(&text[..at + MARK.len() - 1], Rule::Convert).marked, "{at}");
+            }
+        }
+        // Each CR ends a chunk.
+        assert!(facts(b"a\r\nb\r\n\r\n<<<<<<< file\r\n", Rule::Convert).marked);
+        assert!(!facts(b"<<<<\r\n<<<< file\r\n", Rule::Convert).marked);
     }
 
     #[test]

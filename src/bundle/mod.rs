@@ -10,6 +10,7 @@
 
 mod attributes;
 mod cache;
+mod commit;
 mod content;
 mod discover;
 mod error;
@@ -31,6 +32,7 @@ mod tests;
 mod walk;
 mod want;
 
+pub use commit::{BaseOf, Commit, CommitError, Head, head, is_dirty};
 pub use error::BundleError;
 pub use project::Project;
 pub use want::{BundleReport, BundleWant, Found, Purpose, What};

@@ -11,6 +11,7 @@ use crate::bundle::git::{Git, Tracked};
 use crate::bundle::rules::{Rules, Scope, Verdict};
 use crate::bundle::{BundleError, open, paths};
 use crate::diag::{Diagnostic, Diagnostics, Location, codes::bundle as codes};
+use crate::model::Digest;
 use crate::model::op::Source;
 
 /// The largest manifest or text, in bytes.
@@ -166,9 +167,21 @@ impl Project {
         self.git.as_ref().map_or(Some(false), |git| git.knows(commit))
     }
 
-    /// Where the project comes from; empty without Git.
+    /// Where the project comes from. Where Git tells neither a remote nor a commit, the folder itself counts.
     pub fn source(&self) -> Source {
-        self.git.as_ref().map(|g| g.source(&self.prefix)).unwrap_or_default()
+        let mut source = self.git.as_ref().map(|g| g.source(&self.prefix)).unwrap_or_default();
+        if source.repository.is_none() && source.commit.is_none() {
+            source.folder = Some(self.identity());
+        }
+        source
+    }
+
+    /// Equal for the same folder, whatever links lead to it, and another for any other folder of this machine. A
+    /// digest, so that it can stand in a public plan.
+    pub fn identity(&self) -> Digest {
+        let mut text = b"checkfu.folder/v1\0".to_vec();
+        text.extend_from_slice(self.folder.as_os_str().as_encoded_bytes());
+        Digest::of(&text)
     }
 
     /// How many files' contents were read for hashing, [`crate::control::Blobs::open`] included.

@@ -69,6 +69,8 @@ fn marker(plan: &Plan) -> Marker {
         base: None,
         digest: Some(plan.digest),
         actions: names(plan),
+        names: Vec::new(),
+        total: plan.actions.len(),
         state: State::Planned,
     }
 }

@@ -39,10 +39,21 @@ pub struct Event {
     pub reference: String,
     /// The pull request that it is about, if the event has one.
     pub pull: Option<Pull>,
+    /// Of `workflow_run`: what the run was of that this one follows.
+    pub followed: Option<Followed>,
     /// Who caused it, as a login.
     pub actor: String,
     /// The repository's default branch, if the event tells.
     pub default_branch: Option<String>,
+}
+
+/// The run that a `workflow_run` follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Followed {
+    /// Its commit.
+    pub head_sha: String,
+    /// The repository that it comes from, as `owner/name`; absent: it was deleted.
+    pub head_repo: Option<String>,
 }
 
 /// Why the event cannot be read.
@@ -59,7 +70,15 @@ pub enum EventError {
 #[derive(Deserialize, Default)]
 struct Payload {
     pull_request: Option<PullPayload>,
+    workflow_run: Option<RunPayload>,
     repository: Option<RepositoryPayload>,
+}
+
+#[derive(Deserialize)]
+struct RunPayload {
+    head_sha: String,
+    #[serde(default)]
+    head_repository: Option<Repo>,
 }
 
 #[derive(Deserialize)]
@@ -135,16 +154,51 @@ impl Event {
             sha: need("GITHUB_SHA")?,
             reference: variable("GITHUB_REF").unwrap_or_default(),
             pull: payload.pull_request.map(Pull::from),
+            followed: payload
+                .workflow_run
+                .map(|r| Followed { head_sha: r.head_sha, head_repo: r.head_repository.map(|r| r.full_name) }),
             actor: variable("GITHUB_ACTOR").unwrap_or_default(),
             default_branch: payload.repository.and_then(|r| r.default_branch),
+        })
+    }
+
+    /// Reads what GitLab's runner says of the pipeline of a merge request; `None`: it is another pipeline.
+    pub fn of_gitlab(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let request = |name: &str| variable(&format!("CI_MERGE_REQUEST_{name}"));
+        let sha = variable("CI_COMMIT_SHA").unwrap_or_default();
+        let pull = Pull {
+            number: request("IID")?.parse().ok()?,
+            // Set where the pipeline runs on a merge that GitLab tried.
+            head_sha: request("SOURCE_BRANCH_SHA").unwrap_or_else(|| sha.clone()),
+            head_ref: request("SOURCE_BRANCH_NAME").unwrap_or_default(),
+            head_repo: request("SOURCE_PROJECT_PATH"),
+            base_sha: request("DIFF_BASE_SHA").or_else(|| request("TARGET_BRANCH_SHA")).unwrap_or_default(),
+            base_ref: request("TARGET_BRANCH_NAME").unwrap_or_default(),
+            author: String::new(),
+            merged: false,
+            merge_commit: None,
+        };
+        Some(Self {
+            name: variable("CI_PIPELINE_SOURCE").unwrap_or_default(),
+            repository: request("PROJECT_PATH").or_else(|| variable("CI_PROJECT_PATH")).unwrap_or_default(),
+            sha,
+            reference: variable("CI_COMMIT_REF_NAME").map(|name| format!("refs/heads/{name}")).unwrap_or_default(),
+            pull: Some(pull),
+            followed: None,
+            actor: variable("GITLAB_USER_LOGIN").unwrap_or_default(),
+            default_branch: variable("CI_DEFAULT_BRANCH"),
         })
     }
 
     /// Does what is checked out come from elsewhere: a fork, or a head repository that is gone? Such code gets no
     /// token.
     pub fn from_fork(&self) -> bool {
-        let other = |p: &Pull| p.head_repo.as_ref().is_none_or(|r| !r.eq_ignore_ascii_case(&self.repository));
-        self.pull.as_ref().is_some_and(other)
+        self.pull.as_ref().is_some_and(|p| !self.is_own(p.head_repo.as_deref()))
+    }
+
+    /// Is it this repository?
+    pub fn is_own(&self, repository: Option<&str>) -> bool {
+        repository.is_some_and(|r| r.eq_ignore_ascii_case(&self.repository))
     }
 
     /// Dependabot's runs have a token that only reads, and no secrets of the repository.
@@ -182,6 +236,30 @@ mod tests {
         assert_eq!((pull.number, pull.head_sha.as_str(), pull.base_ref.as_str()), (7, "h", "main"));
         assert!(Event::read(variable, &payload(r#"{"full_name":"eve/agents"}"#)).unwrap().from_fork());
         assert!(Event::read(variable, &payload("null")).unwrap().from_fork());
+    }
+
+    #[test]
+    fn a_merge_request_of_gitlab_is_a_pull_request() {
+        let all = [
+            ("CI_PIPELINE_SOURCE", "merge_request_event"),
+            ("CI_COMMIT_SHA", "c"),
+            ("CI_MERGE_REQUEST_IID", "7"),
+            ("CI_MERGE_REQUEST_PROJECT_PATH", "acme/agents"),
+            ("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH", "acme/agents"),
+            ("CI_MERGE_REQUEST_DIFF_BASE_SHA", "b"),
+        ];
+        let read = |more: &[(&str, &str)]| {
+            let find = |name: &str| more.iter().chain(&all).find(|(k, _)| *k == name).map(|(_, v)| (*v).to_owned());
+            Event::of_gitlab(find).unwrap()
+        };
+        let own = read(&[]);
+        let pull = own.pull.clone().unwrap();
+        assert_eq!((pull.number, pull.head_sha.as_str(), pull.base_sha.as_str()), (7, "c", "b"));
+        assert!(!own.from_fork());
+        let merged = read(&[("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", "h")]);
+        assert_eq!(merged.pull.unwrap().head_sha, "h");
+        assert!(read(&[("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH", "eve/agents")]).from_fork());
+        assert_eq!(Event::of_gitlab(|_| None), None);
     }
 
     #[test]

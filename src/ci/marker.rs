@@ -10,6 +10,8 @@ const OPEN: &str = "<!-- checkfu:1 ";
 const CLOSE: &str = " -->";
 /// Most actions that are named one by one; of more, the digest of the plan alone approves.
 pub const MOST_ACTIONS: usize = 800;
+/// Most bytes of the ids of actions in a marker.
+pub const NAMES: usize = 5_000;
 
 /// How far what a comment shows has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +32,7 @@ pub enum State {
 /// What a comment or issue of ours says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
-    /// `plan` or `drift`.
+    /// `plan`, `drift` or `drift-pull`.
     pub what: String,
     /// Which comment or issue of those that one repository has.
     pub key: String,
@@ -43,10 +45,18 @@ pub struct Marker {
     /// Digest of the plan, or of what drifted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
-    /// The digest of every action in short form ([`short`]), in the order of the plan; empty where there are more than
-    /// [`MOST_ACTIONS`].
+    /// Of a plan the digest of every action in short form ([`short`]), in the order of the plan; empty where there are
+    /// more than [`MOST_ACTIONS`]. Of drift what drifted, as `ADDRESS FIELD=DIGEST`; of a pull request about drift the
+    /// commits that its branch may be at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<String>,
+    /// Their ids, in the same order, so that a later comment can name what is gone; empty where they are longer than
+    /// [`NAMES`] bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// How many actions there are, named or not.
+    #[serde(default)]
+    pub total: usize,
     /// How far it has come.
     pub state: State,
 }
@@ -84,6 +94,8 @@ mod tests {
             base: None,
             digest: Some(Digest::of(b"x")),
             actions: vec![short(&Digest::of(b"a"))],
+            names: vec!["Agent/a-b#update".to_owned()],
+            total: 1,
             state: State::Planned,
         }
     }

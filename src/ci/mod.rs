@@ -4,10 +4,12 @@
 mod annotation;
 pub mod approval;
 mod cause;
+pub mod drift_issue;
 pub mod event;
 pub mod inputs;
 pub mod marker;
 pub mod outputs;
+pub mod trust;
 
 pub use annotation::{Annotation, Level};
 pub use cause::{RowCause, causes};
@@ -15,3 +17,4 @@ pub use event::{Event, Pull};
 pub use inputs::{Inputs, Mode};
 pub use marker::{Marker, State};
 pub use outputs::{Degraded, DriftStatus, FailureReason, Output};
+pub use trust::Standing;

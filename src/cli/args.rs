@@ -76,6 +76,8 @@ pub enum Command {
     Validate(Validate),
     /// Show what apply would do; nothing is written but the cache `.checkfu/cache`
     Plan(Plan),
+    /// Show what the files change against an earlier commit: no workspace is asked, and no token is needed
+    Diff(Diff),
     /// Do what the plan says
     Apply(Apply),
     /// Retire everything that this project owns
@@ -180,9 +182,9 @@ pub struct What {
     /// Only resources with this label
     #[arg(short = 'l', long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub labels: Vec<(String, String)>,
-    /// Put back what moved live at this address
-    #[arg(long, value_name = "ADDRESS")]
-    pub revert: Vec<Address>,
+    /// Put back what moved live at this address; globs as above
+    #[arg(long, value_name = "ADDRESS", value_parser = address_or_glob)]
+    pub revert: Vec<String>,
     /// Put back everything that moved live
     #[arg(long)]
     pub revert_all: bool,
@@ -207,6 +209,29 @@ pub struct Plan {
     /// Write the `moved:` lines that are offered into checkfu.yaml, then plan
     #[arg(long)]
     pub write_moved: bool,
+}
+
+/// `diff`
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// Compare with the last commit that HEAD has in common with this branch, tag or commit
+    #[arg(long, value_name = "REF")]
+    pub base: String,
+    /// Only these addresses or files, and what they need. Globs as in 'Agent/*' are allowed
+    #[arg(value_name = "ADDRESS|PATH")]
+    pub only: Vec<String>,
+    /// Leave these addresses or files out, with globs as above
+    #[arg(long, value_name = "ADDRESS|PATH")]
+    pub exclude: Vec<String>,
+    /// Only resources with this label
+    #[arg(short = 'l', long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+    /// Answer a finding: retire, empty or loosened
+    #[arg(long, value_name = "RULE[=ADDRESS]")]
+    pub allow: Vec<Allowance>,
+    /// Exit 2 when something changes
+    #[arg(long)]
+    pub detailed_exitcode: bool,
 }
 
 /// `apply`
@@ -478,9 +503,10 @@ pub struct Edit {
 /// `revert`
 #[derive(Debug, Args)]
 pub struct Revert {
-    /// What is put back as it was applied, or made anew where it was archived or deleted
-    #[arg(value_name = "ADDRESS", required = true)]
-    pub addresses: Vec<Address>,
+    /// What is put back as it was applied, or made anew where it was archived or deleted. Globs as in 'Agent/*' are
+    /// allowed
+    #[arg(value_name = "ADDRESS", required = true, value_parser = address_or_glob)]
+    pub addresses: Vec<String>,
     /// Do not ask
     #[arg(long, short = 'y')]
     pub yes: bool,
@@ -539,6 +565,15 @@ pub struct Adopt {
 fn adoption(text: &str) -> Result<(Address, String), String> {
     let (address, id) = text.split_once('=').filter(|(_, id)| !id.is_empty()).ok_or("write ADDRESS=ID")?;
     Ok((address.parse().map_err(|e: crate::model::address::AddressError| e.to_string())?, id.to_owned()))
+}
+
+fn address_or_glob(text: &str) -> Result<String, String> {
+    if text.contains(['*', '?', '[', '{']) {
+        globset::Glob::new(text).map_err(|e| e.to_string())?;
+    } else {
+        text.parse::<Address>().map_err(|e| e.to_string())?;
+    }
+    Ok(text.to_owned())
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

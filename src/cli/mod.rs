@@ -1,6 +1,7 @@
 //! The command line: arguments, commands, views. The only printer and the only reader of the environment.
 
 pub mod args;
+pub mod base;
 pub mod commands;
 pub mod configuration;
 pub mod env;
@@ -129,7 +130,7 @@ fn tell(printer: &Printer, failure: &Failure) {
             if format == Format::Markdown {
                 printer.raw(&comment::diagnostics(&failure.diagnostics));
             }
-            let options = diagnostics::Options { width: printer.width };
+            let options = diagnostics::Options { width: printer.err_width };
             printer.err(&diagnostics::report(&failure.diagnostics, &failure.sources, options));
         }
     }

@@ -7,7 +7,7 @@ use crate::cli::files::{find_project, scope_argument};
 use crate::cli::target::{Place, Workspace, choose};
 use crate::cli::view::diagnostics::{self, Options as Shown};
 use crate::diag::{Diagnostic, Severity, codes};
-use crate::model::config::{Allowance, Config};
+use crate::model::config::{Allowance, Config, Policy};
 use crate::model::op::Context;
 use crate::plan::{self, Plan, Scope};
 use crate::reconcile::Desired;
@@ -23,6 +23,8 @@ pub struct Session {
     pub place: Place,
     /// What is desired is what an earlier apply left, not what was loaded.
     pub rollback: bool,
+    /// See [`plan::Options::limits`].
+    pub limits: Option<Policy>,
 }
 
 /// What is planned beside the files.
@@ -47,18 +49,24 @@ pub fn load_project(run: &Run, profile: Option<Profile>) -> Result<(std::path::P
     Ok((dir, loaded))
 }
 
-/// Loads the project and chooses the target. Warnings are told on stderr, errors end it.
-pub fn open(run: &Run) -> Result<Session, Failure> {
+/// Loads a project without errors. Warnings are told on stderr, errors end it.
+pub fn load_sound(run: &Run) -> Result<(std::path::PathBuf, Loaded), Failure> {
     let (dir, loaded) = load_project(run, None)?;
     if loaded.desired.is_none() || loaded.diagnostics.has_errors() {
         return Err(Failure::many(loaded.diagnostics, loaded.sources));
     }
     if loaded.diagnostics.count(Severity::Warning) > 0 {
-        let shown = Shown { width: run.printer.width };
+        let shown = Shown { width: run.printer.err_width };
         run.printer.talk(&diagnostics::report(&loaded.diagnostics, &loaded.sources, shown));
     }
+    Ok((dir, loaded))
+}
+
+/// Loads the project and chooses the target. Warnings are told on stderr, errors end it.
+pub fn open(run: &Run) -> Result<Session, Failure> {
+    let (dir, loaded) = load_sound(run)?;
     let place = choose(&loaded.config, target(run), &dir)?;
-    Ok(Session { dir, loaded, place, rollback: false })
+    Ok(Session { dir, loaded, place, rollback: false, limits: None })
 }
 
 /// The target that is asked for: the option, else the environment.
@@ -84,23 +92,8 @@ pub fn today() -> jiff::civil::Date {
 impl Session {
     /// What planning is told.
     pub fn options(&self, run: &Run, wish: &Wish) -> plan::Options {
-        let argument = |text: &String| scope_argument(text, &run.cwd, &self.dir);
-        plan::Options {
-            allowances: sorted(wish.what.allow.clone()),
-            scope: Scope {
-                only: wish.what.only.iter().map(argument).collect(),
-                exclude: wish.what.exclude.iter().map(argument).collect(),
-                labels: wish.what.labels.clone(),
-            },
-            revert: wish.what.revert.iter().cloned().collect(),
-            revert_all: wish.what.revert_all,
-            today: today(),
-            destroy: wish.destroy,
-            rollback: self.rollback,
-            origin: self.place.origin(),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            source_relation: plan::SourceRelation::default(),
-        }
+        let options = options(run, wish, &self.dir, self.place.origin());
+        plan::Options { rollback: self.rollback, limits: self.limits.clone(), ..options }
     }
 
     /// Reads the workspace and plans.
@@ -120,8 +113,35 @@ impl Session {
 
     /// The desired state; [`open`] saw that it is there.
     pub fn desired(&self) -> Result<&Desired, Failure> {
-        let none = || Failure::new(&codes::cli::INTERNAL, "a project without errors has no desired state");
-        self.loaded.desired.as_ref().ok_or_else(none)
+        desired(&self.loaded)
+    }
+}
+
+/// The desired state; [`load_sound`] saw that it is there.
+pub fn desired(loaded: &Loaded) -> Result<&Desired, Failure> {
+    let none = || Failure::new(&codes::cli::INTERNAL, "a project without errors has no desired state");
+    loaded.desired.as_ref().ok_or_else(none)
+}
+
+/// What planning is told of the command line, for the project in `dir`.
+pub fn options(run: &Run, wish: &Wish, dir: &std::path::Path, origin: plan::Origin) -> plan::Options {
+    let argument = |text: &String| scope_argument(text, &run.cwd, dir);
+    plan::Options {
+        allowances: sorted(wish.what.allow.clone()),
+        scope: Scope {
+            only: wish.what.only.iter().map(argument).collect(),
+            exclude: wish.what.exclude.iter().map(argument).collect(),
+            labels: wish.what.labels.clone(),
+        },
+        revert: wish.what.revert.iter().collect(),
+        revert_all: wish.what.revert_all,
+        today: today(),
+        destroy: wish.destroy,
+        rollback: false,
+        origin,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        source_relation: plan::SourceRelation::default(),
+        limits: None,
     }
 }
 

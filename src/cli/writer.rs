@@ -73,6 +73,11 @@ impl Work {
         sorted.into_iter().cloned().collect()
     }
 
+    /// The files that would be written.
+    pub fn into_files(self) -> Vec<Planned> {
+        self.files
+    }
+
     /// The paths that are taken away.
     pub fn removed(&self) -> &[String] {
         &self.removed

@@ -8,6 +8,7 @@ use crate::desired::references::Known;
 use crate::diag::codes::desired as code;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::manifest::{ConfigDocument, nearest};
+use crate::model::config::Moved;
 use crate::model::{Address, Kind};
 
 /// What can be said of the configuration alone. `version` is that of this program.
@@ -139,6 +140,12 @@ fn end_of<'a>(
     end
 }
 
+/// Do the lines that follow this one lead to where it begins?
+fn leads_back(line: &Moved, next: &BTreeMap<&Address, &Address>) -> bool {
+    let steps = std::iter::successors(Some(&line.to), |at| next.get(at).copied());
+    steps.take(next.len() + 1).any(|at| *at == line.from)
+}
+
 /// `moved:` lines lead, over one another if need be, to something declared.
 pub(super) fn moved(
     c: &ConfigDocument,
@@ -154,25 +161,38 @@ pub(super) fn moved(
     let mut ends: BTreeMap<&Address, &Address> = BTreeMap::new();
     let mut from: BTreeSet<&Address> = BTreeSet::new();
     for (i, line) in lines.iter().enumerate() {
-        let mut say = |message: String, key: &str| {
+        let mut tell = |message: String, fix: Option<String>, key: &str| {
             let at = c.locate(&format!("/moved/{i}/{key}"));
-            found.push(Diagnostic::new(&code::MOVED, message).at(at, ""));
+            let d = Diagnostic::new(&code::MOVED, message).at(at, "");
+            found.push(match fix {
+                Some(fix) => d.fix(fix),
+                None => d,
+            });
         };
         if line.from.kind != line.to.kind {
-            say(format!("{} cannot become {}, which is another kind", line.from, line.to), "to");
+            tell(format!("{} cannot become {}, which is another kind", line.from, line.to), None, "to");
             continue;
         }
         if !from.insert(&line.from) {
-            say(format!("{} is moved twice", line.from), "from");
+            tell(format!("{} is moved twice", line.from), None, "from");
         }
-        if declared.contains_key(&line.from) {
-            say(format!("{} is still declared", line.from), "from");
+        if declared.contains_key(&line.from) && leads_back(line, &next) {
+            let (from, to) = (&line.from, &line.to);
+            let message = format!(
+                "`moved:` gives {from} the address of {to}, and leads back to {from}: an address is one resource's at every moment"
+            );
+            let fix = format!(
+                "in steps: give {from} a third name and apply; then move the others and apply; then that third name to {to}. Or take the lines out, if they are done"
+            );
+            tell(message, Some(fix), "from");
+        } else if declared.contains_key(&line.from) {
+            tell(format!("{} is still declared", line.from), None, "from");
         }
         let end = end_of(&line.to, declared, &next, &mut ends);
         if known.lacks(end) {
             let names = declared.keys().filter(|a| a.kind == end.kind).map(|a| a.name.as_str());
             let near = nearest(&end.name, names).map(|n| format!(", did you mean {}/{n}?", end.kind));
-            say(format!("{end} is not declared{}", near.unwrap_or_default()), "to");
+            tell(format!("{end} is not declared{}", near.unwrap_or_default()), None, "to");
         }
     }
 }

@@ -98,9 +98,19 @@ pub fn resolve(inputs: Inputs<'_>) -> (Option<Desired>, Diagnostics) {
         removed: removed.map(|(i, r)| (r.clone(), config.written(&format!("/removed/{i}/address")))).collect(),
         adopt: c.adopt.clone(),
         accept: c.accept.clone(),
+        lines: places_of_lines(config),
         source,
     };
     (Some(desired), found)
+}
+
+/// Where the lines begin that decide about live resources; those under `removed:` have their places with them.
+fn places_of_lines(config: &ConfigDocument) -> BTreeMap<String, Location> {
+    let c = &config.config;
+    let lists =
+        [("moved", "from", c.moved.len()), ("adopt", "address", c.adopt.len()), ("accept", "address", c.accept.len())];
+    let all = lists.into_iter().flat_map(|(key, first, n)| (0..n).map(move |i| (format!("/{key}/{i}"), first)));
+    all.filter_map(|(line, first)| Some((line.clone(), config.written(&format!("{line}/{first}"))?))).collect()
 }
 
 /// From here on the canonical form counts; of the authored one, only the fields with references are looked at

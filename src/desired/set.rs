@@ -30,6 +30,8 @@ pub struct Desired {
     pub adopt: Vec<Adopt>,
     /// `accept:` lines.
     pub accept: Vec<Accept>,
+    /// Where lines of `checkfu.yaml` are written, by JSON pointer, as in `/moved/0`; none in what was recorded.
+    pub lines: BTreeMap<String, Location>,
     /// Where it comes from.
     pub source: Source,
 }
@@ -124,6 +126,11 @@ impl Wanted {
 }
 
 impl Desired {
+    /// `file:line:column` of a line of `checkfu.yaml`, as of `moved` the first.
+    pub fn line(&self, key: &str, nth: usize) -> Option<String> {
+        self.lines.get(&format!("/{key}/{nth}")).map(ToString::to_string)
+    }
+
     /// Over (address, digest, protected) of all resources: changes with nothing but what is wanted.
     pub fn digest(&self) -> Digest {
         let rows: Vec<_> = self.resources.values().map(|w| (&w.address, w.digest(), w.protected)).collect();

@@ -123,8 +123,17 @@ mod tests {
     #[test]
     fn a_lost_comment_is_known_by_its_mark_or_by_being_the_last() {
         let (what, key) = ("plan".to_owned(), "prod".to_owned());
-        let mark =
-            Marker { what, key, head: None, base: None, digest: None, actions: Vec::new(), state: State::Planned };
+        let mark = Marker {
+            what,
+            key,
+            head: None,
+            base: None,
+            digest: None,
+            actions: Vec::new(),
+            names: Vec::new(),
+            total: 0,
+            state: State::Planned,
+        };
         let sent = format!("{}\nnew", mark.write());
         let other = Marker { state: State::Applied, ..mark.clone() };
         let of = |bodies: &[&str], sent: &str| {

@@ -15,6 +15,8 @@ pub enum EntryMode {
     File,
     /// A file that can be run.
     Executable,
+    /// A symbolic link; its blob is its target.
+    Link,
 }
 
 /// What changes about one path of a tree.
@@ -123,6 +125,7 @@ impl GitHub {
             let mode = match entry.mode {
                 EntryMode::File => "100644",
                 EntryMode::Executable => "100755",
+                EntryMode::Link => "120000",
             };
             json!({ "path": entry.path, "mode": mode, "type": "blob", "sha": entry.blob })
         };

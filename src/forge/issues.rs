@@ -149,15 +149,25 @@ impl GitHub {
         self.json::<IssuePayload>(&call).await.map(Issue::from)
     }
 
+    /// Is there such a label?
+    ///
+    /// # Errors
+    /// As of every call.
+    pub async fn has_label(&self, name: &str) -> Result<bool, ForgeError> {
+        let there = Call::get("read a label", self.path(&format!("/labels/{}", part(name))));
+        match self.done(&there).await {
+            Err(error) if error.kind == ForgeErrorKind::NotFound => Ok(false),
+            told => told.map(|()| true),
+        }
+    }
+
     /// Makes a label unless it is there.
     ///
     /// # Errors
     /// As of every call.
     pub async fn create_label(&self, name: &str, color: &str, description: &str) -> Result<(), ForgeError> {
-        let there = Call::get("read a label", self.path(&format!("/labels/{}", part(name))));
-        match self.done(&there).await {
-            Err(error) if error.kind == ForgeErrorKind::NotFound => {}
-            told => return told,
+        if self.has_label(name).await? {
+            return Ok(());
         }
         let body = json!({ "name": name, "color": color, "description": description });
         // Twice is no harm: the second time it is refused, because it is there.

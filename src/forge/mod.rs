@@ -22,7 +22,7 @@ pub use comments::Comment;
 pub use error::{ForgeError, ForgeErrorKind};
 pub use git::{Entry, EntryMode};
 pub use issues::{Issue, IssueEdit, NewIssue};
-pub use pulls::{NewPull, OpenPull, PullEdit};
+pub use pulls::{BranchPull, NewPull, PullEdit};
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -9,9 +9,9 @@ use crate::forge::comments::{User, author};
 use crate::forge::exchange::{Call, part};
 use crate::forge::{ForgeError, ForgeErrorKind, GitHub};
 
-/// A pull request that is open, as somebody reads it.
+/// A pull request between two branches of the repository, as somebody reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenPull {
+pub struct BranchPull {
     /// Its number.
     pub number: u64,
     /// Its title.
@@ -26,6 +26,10 @@ pub struct OpenPull {
     pub base_ref: String,
     /// Its page.
     pub url: String,
+    /// Is it open?
+    pub open: bool,
+    /// Was it merged?
+    pub merged: bool,
 }
 
 /// A pull request to open, between two branches of the repository.
@@ -53,7 +57,7 @@ pub struct PullEdit {
 }
 
 #[derive(Deserialize)]
-struct OpenPayload {
+struct BranchPayload {
     number: u64,
     title: String,
     #[serde(default)]
@@ -63,6 +67,9 @@ struct OpenPayload {
     head: Side,
     base: Side,
     html_url: String,
+    state: String,
+    #[serde(default)]
+    merged_at: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -72,8 +79,8 @@ struct Side {
     reference: String,
 }
 
-impl From<OpenPayload> for OpenPull {
-    fn from(p: OpenPayload) -> Self {
+impl From<BranchPayload> for BranchPull {
+    fn from(p: BranchPayload) -> Self {
         Self {
             number: p.number,
             title: p.title,
@@ -82,6 +89,8 @@ impl From<OpenPayload> for OpenPull {
             head_sha: p.head.sha,
             base_ref: p.base.reference,
             url: p.html_url,
+            open: p.state == "open",
+            merged: p.merged_at.is_some(),
         }
     }
 }
@@ -126,18 +135,20 @@ impl GitHub {
         self.pages(call, |page: ComparePayload| page.commits.into_iter().map(|commit| commit.sha).collect()).await
     }
 
-    /// The pull request that is open from a branch of this repository into another.
+    /// The pull request from a branch of this repository into another: the one that is open, else the newest one.
     ///
     /// # Errors
     /// As of every call.
-    pub async fn open_pull(&self, head: &str, base: &str) -> Result<Option<OpenPull>, ForgeError> {
+    pub async fn last_pull(&self, head: &str, base: &str) -> Result<Option<BranchPull>, ForgeError> {
         let owner = self.repository().split('/').next().unwrap_or_default();
-        let call = Call::get("read the open pull requests", self.path("/pulls"))
-            .query("state", "open")
+        let call = Call::get("read the pull requests of a branch", self.path("/pulls"))
+            .query("state", "all")
             .query("head", format!("{owner}:{head}"))
             .query("base", base);
-        let pulls = self.pages(call, |page: Vec<OpenPayload>| page.into_iter().map(OpenPull::from).collect()).await?;
-        Ok(pulls.into_iter().next())
+        let pulls = self.pages(call, |page: Vec<BranchPayload>| page.into_iter().map(BranchPull::from).collect());
+        let pulls: Vec<BranchPull> = pulls.await?;
+        let newest = pulls.iter().max_by_key(|pull| (pull.open, pull.number)).cloned();
+        Ok(newest)
     }
 
     /// Opens a pull request. Where it is not known whether that was done, it is looked for: GitHub takes no second one
@@ -145,13 +156,13 @@ impl GitHub {
     ///
     /// # Errors
     /// As of every call.
-    pub async fn create_pull(&self, new: &NewPull) -> Result<OpenPull, ForgeError> {
+    pub async fn create_pull(&self, new: &NewPull) -> Result<BranchPull, ForgeError> {
         let body = json!({ "title": new.title, "body": new.body, "head": new.head, "base": new.base });
         let call = Call::post("open a pull request", self.path("/pulls"), &body).safe();
-        match self.json::<OpenPayload>(&call).await {
+        match self.json::<BranchPayload>(&call).await {
             Ok(pull) => Ok(pull.into()),
             Err(error) if error.kind == ForgeErrorKind::Invalid => {
-                self.open_pull(&new.head, &new.base).await?.ok_or(error)
+                self.last_pull(&new.head, &new.base).await?.filter(|pull| pull.open).ok_or(error)
             }
             Err(error) => Err(error),
         }
@@ -161,7 +172,7 @@ impl GitHub {
     ///
     /// # Errors
     /// As of every call.
-    pub async fn update_pull(&self, number: u64, edit: &PullEdit) -> Result<OpenPull, ForgeError> {
+    pub async fn update_pull(&self, number: u64, edit: &PullEdit) -> Result<BranchPull, ForgeError> {
         let mut body = serde_json::Map::new();
         for (key, text) in [("title", &edit.title), ("body", &edit.body)] {
             if let Some(text) = text {
@@ -173,6 +184,6 @@ impl GitHub {
         }
         let path = self.path(&format!("/pulls/{number}"));
         let call = Call::patch(format!("edit pull request #{number}"), path, &body.into());
-        self.json::<OpenPayload>(&call).await.map(OpenPull::from)
+        self.json::<BranchPayload>(&call).await.map(BranchPull::from)
     }
 }

@@ -43,6 +43,19 @@ pub struct Live {
     pub referrers: BTreeMap<String, Vec<Referrer>>,
     /// Which wanted blobs the workspace holds already.
     pub held_blobs: BTreeSet<Digest>,
+    /// What rollbacks undid of what is wanted otherwise, by address, as far as history tells.
+    pub undid: BTreeMap<Address, Undid>,
+}
+
+/// What was applied, until a rollback undid it.
+#[derive(Debug, Clone)]
+pub struct Undid {
+    /// Which rollback, in words.
+    pub rollback: String,
+    /// What was applied before.
+    pub applied: Applied,
+    /// The files of its content (skills, trees).
+    pub entries: Vec<Entry>,
 }
 
 /// Which workspace.

@@ -248,7 +248,7 @@ pub struct Adopt {
 pub struct Accept {
     /// The resource in conflict.
     pub address: Address,
-    /// The live digest that this decision is about; void when live moves again.
+    /// The digest of what moved live that this decision is about, as the conflict prints it; void when live moves again.
     pub live: Digest,
     /// Which side wins: `file` is sent; `live` stays, held, until it is pulled into the file.
     pub take: Take,

@@ -32,9 +32,55 @@ pub fn conflict(text: &str) -> Option<Range<usize>> {
     None
 }
 
+/// The first line of a conflict that `pull --drift` wrote, whole: its four marks in order, each at the start of a line.
+///
+/// Any other text may be content of a file that is only passed on, as what Git writes is in a page about Git; and one
+/// blank in front of a mark makes it no mark.
+pub fn pulled(text: &str) -> Option<Range<usize>> {
+    let [ours, base, theirs] = LABELS;
+    let marks = [("<<<<<<< ", ours), ("||||||| ", base), ("=======", ""), (">>>>>>> ", theirs)];
+    let is = |row: &str, (sign, label): (&str, &str)| row.strip_prefix(sign) == Some(label);
+    let (mut at, mut seen, mut first) = (0, 0, None);
+    for line in text.split_inclusive(['\n', '\r']) {
+        let row = line.trim_end_matches(['\n', '\r']);
+        if is(row, marks[0]) {
+            (seen, first) = (1, Some(at..at + row.len()));
+        } else if seen > 0 && is(row, marks[seen]) {
+            seen += 1;
+        }
+        if seen == marks.len() {
+            return first;
+        }
+        at += line.len();
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conflict_that_was_pulled_is_found_whole() {
+        let whole = "<<<<<<< file\na\n||||||| applied\nb\n=======\nc\n>>>>>>> live";
+        for br in ["\n", "\r\n", "\r"] {
+            let text = format!("x\n<<<<<<< file\n{whole}\n").replace('\n', br);
+            let found = pulled(&text).unwrap();
+            assert_eq!(&text[..found.start], format!("x{br}<<<<<<< file{br}"));
+            assert_eq!(&text[found], "<<<<<<< file");
+        }
+        for text in [
+            &whole.replace("file", "HEAD"),
+            &whole.replace(" file", ""),
+            &whole.replace('\n', "\n "),
+            &whole.replace("=======\n", ""),
+            &whole.replace("|||||||", "======="),
+            &format!("a {whole}"),
+            ">>>>>>> live\n=======\n||||||| applied\n<<<<<<< file\n",
+        ] {
+            assert_eq!(pulled(text), None, "{text:?}");
+        }
+    }
 
     #[test]
     fn marks_of_a_conflict_are_found_where_they_stand() {

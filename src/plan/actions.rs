@@ -10,7 +10,7 @@ use crate::live::Live;
 use crate::model::kinds::{Change, Retire, Selector, Target};
 use crate::model::op::Summary;
 use crate::model::{Address, Digest, Kind};
-use crate::plan::compare::{Delta, FieldDelta, Outcome, State};
+use crate::plan::compare::{Delta, FieldDelta, State};
 use crate::plan::item::{Item, Users};
 use crate::plan::memory::{self, Memories};
 use crate::plan::ownership;
@@ -229,12 +229,7 @@ impl Building<'_> {
             let unowned = unowned(delta);
             let step = Step::Record { id: summary.id.clone(), spec, unowned };
             let moved = delta.fields.iter().any(|f| f.field.change == Change::Record && f.sent().is_some());
-            let accepted = delta.fields.iter().any(|f| f.outcome == Outcome::Accepted);
-            let reason = match (moved, accepted) {
-                (true, _) => "known to the authoring record alone",
-                (false, true) => "an `accept:` line took what is live",
-                (false, false) => "file and live agree already",
-            };
+            let reason = if moved { "known to the authoring record alone" } else { "file and live agree already" };
             let changes = changes::fields(delta, |f| alone && !f.outcome.stays());
             let about = About { changes, ..about(delta, reason) };
             chain.push(Verb::Record, "authoring.record".to_owned(), step, authoring(), Rank::Pointer, about);

@@ -13,7 +13,7 @@ use crate::plan::compare::{Delta, State};
 use crate::plan::item::{Item, Users};
 use crate::plan::retire::Retired;
 use crate::plan::undone::{self, Undone};
-use crate::plan::{Effect, Gathered, room, taken};
+use crate::plan::{Effect, Gathered, pins, room, taken};
 
 /// What blocking is decided over.
 pub(super) struct Field<'a> {
@@ -24,21 +24,30 @@ pub(super) struct Field<'a> {
     pub(super) retired: &'a [Retired<'a>],
     /// What a rollback undid and does not come back by itself.
     pub(super) undone: Option<&'a Undone>,
+    /// Of that what the files want, see [`pins::keep`].
+    pub(super) refused: &'a BTreeSet<Address>,
 }
 
 /// The addresses that get no action: in conflict, gone, in error, or a dependent of such a one.
 pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address> {
     let Field { deltas, users, .. } = over;
     let mut roots: Vec<&Address> = Vec::new();
+    // Nobody waits for these: what others need of them was looked at.
+    let mut alone: Vec<&Address> = Vec::new();
     for delta in *deltas {
         let stands_still = matches!(delta.state, State::Gone | State::Unread | State::Broken);
         let comes_back = |out: &mut Gathered| over.undone.is_some_and(|undone| undone::refuses(undone, delta, out));
-        if delta.conflicts() || stands_still || comes_back(out) || is_impossible(delta, out) {
+        if delta.conflicts() || stands_still || pins::refuses(delta, out) || is_impossible(delta, out) {
             roots.push(delta.address());
+        } else if comes_back(out) {
+            let list = if over.refused.contains(delta.address()) { &mut alone } else { &mut roots };
+            list.push(delta.address());
         }
     }
     let mut blocked = spread(&roots, users);
+    blocked.extend(alone.iter().map(|a| (*a).clone()));
     let world = World {
+        refused: over.refused,
         deltas: deltas.iter().map(|d| (d.address(), d)).collect(),
         items: over.items.iter().map(|i| (i.address(), i)).collect(),
         live: over.live,
@@ -78,7 +87,7 @@ pub(super) fn blocked(over: &Field<'_>, out: &mut Gathered) -> BTreeSet<Address>
         blocked.extend(newly.iter().cloned());
         stuck.extend(more);
     }
-    let is_root: BTreeSet<&Address> = roots.iter().chain(&dangling).chain(&stuck).copied().collect();
+    let is_root: BTreeSet<&Address> = roots.iter().chain(&alone).chain(&dangling).chain(&stuck).copied().collect();
     for delta in deltas.iter().filter(|d| blocked.contains(d.address()) && !d.is_same()) {
         out.notes.blocked.push(delta.address().clone());
         if !is_root.contains(delta.address()) {
@@ -176,6 +185,8 @@ fn is_impossible(delta: &Delta<'_>, out: &mut Gathered) -> bool {
 
 /// What references can be held against.
 struct World<'a> {
+    /// What a rollback undid, and makes nothing.
+    refused: &'a BTreeSet<Address>,
     deltas: BTreeMap<&'a Address, &'a Delta<'a>>,
     items: BTreeMap<&'a Address, &'a Item<'a>>,
     live: &'a Live,
@@ -193,7 +204,7 @@ impl World<'_> {
     }
 
     fn own(&self, delta: &Delta<'_>, r: &Ref, address: &Address, out: &mut Gathered) -> bool {
-        let to = self.deltas.get(address);
+        let to = self.deltas.get(address).filter(|_| !self.refused.contains(address));
         let made = to.is_some_and(|d| d.is_create());
         let item = self.items.get(address);
         let is_live = item.is_some_and(|i| i.live.is_some() && !i.is_gone());

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use crate::live::LiveBody;
 use crate::model::Digest;
-use crate::model::kinds::{Ref, Selector};
+use crate::model::kinds::{Change, Ref, Selector};
 use crate::model::tree::Entry;
 use crate::plan::compare::{Delta, FieldDelta, Outcome};
+use crate::plan::item::Item;
 use crate::plan::{Cause, FieldChange, FileChange, FileVerb, deep, places};
 
 /// Changes of the fields for which `keep` says so.
@@ -50,6 +52,13 @@ pub fn between(before: &Value, after: &Value) -> Vec<FieldChange> {
         cause: Cause::File,
     };
     found.into_iter().map(change).collect()
+}
+
+/// Files of a content that moved live, where those that were applied are at hand: the files say them still.
+pub(super) fn moved(item: &Item<'_>, f: &FieldDelta<'_>, body: &LiveBody) -> Vec<FileChange> {
+    let content = item.wanted.content.as_ref().filter(|_| f.field.change == Change::Publish);
+    let applied = content.filter(|(set, _)| f.applied == Some(&Value::String(set.digest.to_string())));
+    applied.map(|(set, _)| trees(&set.entries, &body.entries)).unwrap_or_default()
 }
 
 /// Did nothing but the content of references change in this field?

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use crate::desired::Desired;
 use crate::live::{Live, LiveBody};
 use crate::model::config::{Accept, Take};
-use crate::model::kinds::{Change, Default_, Field, List, Ref, is_unowned};
-use crate::model::{Address, Owner};
+use crate::model::kinds::{self, Change, Default_, Field, List, Ref, is_unowned};
+use crate::model::{Address, Digest, Kind, Owner};
 use crate::plan::item::{self, Item, Users};
 use crate::plan::memory::{self, Memories};
 use crate::plan::readdress::Comes;
@@ -25,7 +25,7 @@ pub(super) enum Outcome {
     Held,
     /// Both moved, to different values.
     Conflict,
-    /// Both moved, and an `accept:` line took what is live: that stays, and what the file says counts as applied.
+    /// Both moved, and an `accept:` line took what is live: that stays as long as the line is about it.
     Accepted,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Delta<'a> {
     /// Did an `accept:` line decide a conflict of it?
     pub(super) fn is_decided(&self) -> bool {
         let decided = |o: Outcome| matches!(o, Outcome::Accepted | Outcome::Send(Cause::Both));
-        self.fields.iter().any(|f| decided(f.outcome))
+        self.fields.iter().any(|f| decided(f.outcome)) || self.memories.as_ref().is_some_and(|m| m.decided)
     }
 
     /// Would there be an action?
@@ -149,7 +149,7 @@ impl<'a> Delta<'a> {
             || self.protect.is_some()
             || self.unowned_moved
             || !self.follow.is_empty()
-            || self.fields.iter().any(|f| matches!(f.outcome, Outcome::Send(_) | Outcome::Settle | Outcome::Accepted))
+            || self.fields.iter().any(|f| matches!(f.outcome, Outcome::Send(_) | Outcome::Settle))
             || self.memories.as_ref().is_some_and(|m| m.writes() || m.settle)
     }
 
@@ -214,22 +214,65 @@ pub(super) fn delta<'a>(item: &'a Item<'a>, desired: &Desired, options: &Options
         (None, false) => Delta::new(item, State::Unread),
         (Some(body), false) => {
             let taken = decision(item, &desired.accept).map(|line| line.take);
-            let asked = options.revert_all || options.revert.contains(item.address());
+            let asked = options.revert_all || options.revert.name(item.address());
             compared(item, body, &Rule { reverts, asked, taken }, &desired.owner)
         }
     };
     let claimed = item.comes == Some(&Comes::Adopted);
-    out.protect = (!claimed && item.wanted.protected != live.summary.protected).then_some(item.wanted.protected);
+    let differs = item.wanted.protected != live.summary.protected && !keeps_protection(item);
+    out.protect = (!claimed && differs).then_some(item.wanted.protected);
     for (field, _) in &item.stale {
         out.follow(field);
     }
     out
 }
 
+/// Is it protected, taken over by this plan, and not protected by the files? Protection is the resource's own: who takes
+/// it does not take that away in the same plan.
+pub(super) fn keeps_protection(item: &Item<'_>) -> bool {
+    let taken = matches!(item.comes, Some(Comes::Taken { .. }));
+    taken && !item.wanted.protected && item.live.is_some_and(|l| l.summary.protected)
+}
+
 /// The line that decides the conflicts of a resource as it is live now.
 pub(super) fn decision<'d>(item: &Item<'_>, lines: &'d [Accept]) -> Option<&'d Accept> {
-    let now = item.live?.summary.live_digest?;
-    lines.iter().find(|line| line.address == *item.address() && line.live == now)
+    let mut lines = lines.iter().filter(|line| line.address == *item.address()).peekable();
+    lines.peek()?;
+    let now = moved_digest(item)?;
+    lines.find(|line| line.live == now)
+}
+
+/// What an `accept:` line of a resource is about, see [`moved_live`]. `None`: nothing is live, or it was not read.
+pub(super) fn moved_digest(item: &Item<'_>) -> Option<Digest> {
+    let body = item.body().filter(|_| !item.is_gone())?;
+    Some(moved_live(item.address().kind, body, &item.wanted.unowned))
+}
+
+/// Digest of everything owned that is live and not as it was applied. It is another one as soon as live moves again,
+/// and stays when the rest of the resource is applied. Of memories those count that were applied: what others write
+/// beside them is nobody's decision.
+pub fn moved_live(kind: Kind, body: &LiveBody, unowned: &[String]) -> Digest {
+    let map = |v: Option<&Value>| v.and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut rows: Vec<(String, Option<Value>)> = Vec::new();
+    for field in kinds::def(kind).fields {
+        let [applied, live] = [&body.applied.spec, &body.live].map(|spec| spec.get(field.name));
+        if field.list != List::PerKey {
+            rows.extend((applied != live).then(|| (field.name.to_owned(), live.cloned())));
+        } else if field.change != Change::Publish {
+            let [applied, live] = [map(applied), map(live)];
+            let keys: BTreeSet<&String> = applied.keys().chain(live.keys()).collect();
+            let moved = keys.into_iter().filter(|key| applied.get(*key) != live.get(*key));
+            rows.extend(moved.map(|key| (format!("{}.{key}", field.name), live.get(key).cloned())));
+        } else {
+            let (applied, live) = (memory::digests(&body.applied.spec), memory::live(body));
+            let moved = applied.iter().filter(|(path, digest)| live.get(**path) != Some(digest));
+            let now = |path: &str| live.get(path).map(|digest| Value::String(digest.to_string()));
+            rows.extend(moved.map(|(path, _)| (format!("{}.{path}", field.name), now(path))));
+        }
+    }
+    rows.retain(|(path, _)| !is_unowned(unowned, path) && !is_unowned(&body.applied.unowned, path));
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    Digest::of_json(&rows)
 }
 
 /// Compares one resource with what is live, three values a field.
@@ -249,7 +292,7 @@ pub(super) fn compared<'a>(item: &'a Item<'a>, body: &'a LiveBody, rule: &Rule, 
         }
     }
     out.fields.shrink_to_fit();
-    out.memories = memory::compare(item, me).map(Box::new);
+    out.memories = memory::compare(item, rule.taken, me).map(Box::new);
     let set = |v: &[String]| v.iter().cloned().collect::<BTreeSet<_>>();
     out.unowned_moved = set(&body.applied.unowned) != set(&record::unowned(&out));
     let fixed = item.def.replaced(live, &item.spec);
@@ -350,6 +393,8 @@ fn decide(wanted: Option<&Value>, applied: Option<&Value>, live: Option<&Value>,
     } else {
         match rule.taken {
             Some(Take::File) => Outcome::Send(Cause::Both),
+            // Decided, and asked for now by name: it is no conflict that would be overwritten unseen.
+            Some(Take::Live) if rule.asked => Outcome::Send(Cause::Both),
             Some(Take::Live) => Outcome::Accepted,
             None => Outcome::Conflict,
         }

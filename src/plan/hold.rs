@@ -7,9 +7,9 @@ use crate::diag::codes::plan as codes;
 use crate::live::Live;
 use crate::model::Address;
 use crate::model::op::{Beside, Moved};
-use crate::plan::compare::{Delta, Outcome, State, decision};
+use crate::plan::compare::{Delta, Outcome, State, decision, keeps_protection, moved_digest};
 use crate::plan::item::Item;
-use crate::plan::{Cause, Effect, Gathered, Held, KeptMemory, Notes, Options, places};
+use crate::plan::{Cause, Effect, Gathered, Held, KeptMemory, Notes, Options, changes, pins, places};
 
 /// Who moved a field, by the audit: the newest write that touched it.
 pub(super) fn blame<'m>(moved: &'m [Moved], path: &str) -> Option<&'m Moved> {
@@ -42,6 +42,10 @@ pub(super) fn report(
             }
             _ => {}
         }
+        if !blocked.contains(address) {
+            pins::tell(delta, out);
+            stays_protected(delta, out);
+        }
         let line = decision(item, &desired.accept);
         let mut first: Option<&str> = None;
         // What would be put back stays too where its resource waits.
@@ -67,20 +71,31 @@ pub(super) fn report(
                 finding.fix(fix).at = Some(at.clone());
             }
             out.held.push(Held {
-                address: address.clone(),
                 field: Some(f.path.clone()),
                 applied: f.applied.filter(|_| !f.again).cloned(),
                 live: f.live.cloned(),
                 wanted: f.wanted.filter(|_| conflict || accepted || f.again).cloned(),
+                files: item.body().map(|b| changes::moved(item, f, b)).unwrap_or_default(),
                 conflict,
                 owned_again: f.again,
+                rolled_back: false,
                 accepted: line.filter(|_| accepted).map(|l| l.reason.clone()),
-                actor: who.map(|m| m.actor.clone()),
-                when: who.map(|m| m.at.clone()),
-                break_glass: who.and_then(|m| m.break_glass.clone()),
                 at: Some(at),
+                ..Held::of(address, who)
             });
         }
+    }
+}
+
+/// Tells of what is taken over and stays protected until a later plan.
+fn stays_protected(delta: &Delta<'_>, out: &mut Gathered) {
+    if keeps_protection(delta.item) {
+        let address = delta.address();
+        let message =
+            format!("{address} is protected, and stays so while it is taken over; the files do not protect it");
+        out.find(&codes::PROTECTION_STAYS, Effect::Note, Some(address), message)
+            .fix("name it in `policy.protect` to keep it so; else the next plan unprotects it")
+            .at(delta.item.wanted);
     }
 }
 
@@ -95,8 +110,7 @@ fn way_out(item: &Item<'_>, options: &Options) -> String {
     if options.rollback {
         return format!("put back first what was applied, then roll back: checkfu apply {address} --revert {address}");
     }
-    let digest = item.live.and_then(|l| l.summary.live_digest);
-    let live = digest.map(|d| d.to_string()).unwrap_or_default();
+    let live = moved_digest(item).map(|d| d.to_string()).unwrap_or_default();
     format!(
         "write the live value into the file, or decide in checkfu.yaml; `take: live` keeps what is live, until it is pulled into the file:\naccept:\n  - {{address: {address}, live: \"{live}\", take: file, reason: …}}"
     )
@@ -121,18 +135,5 @@ fn gone(delta: &Delta<'_>, options: &Options, out: &mut Gathered) {
             .fix(format!("make it anew with --revert {address}, or let it go in the files too"))
             .at(item.wanted);
     }
-    out.held.push(Held {
-        address: address.clone(),
-        field: None,
-        applied: None,
-        live: None,
-        wanted: None,
-        conflict,
-        owned_again: false,
-        accepted: None,
-        actor: by.map(|m| m.actor.clone()),
-        when: by.map(|m| m.at.clone()),
-        break_glass: by.and_then(|m| m.break_glass.clone()),
-        at: Some(item.wanted.at.to_string()),
-    });
+    out.held.push(Held { conflict, at: Some(item.wanted.at.to_string()), ..Held::of(address, by) });
 }

@@ -1,7 +1,7 @@
 //! A wanted resource beside its live one: workspace numbers turned into content, digests taken once.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -11,6 +11,7 @@ use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveBody, LiveResource};
 use crate::model::kinds::{self, Change, KindDef, Ref, Selector, Target};
 use crate::model::{Address, Digest, Owner};
+use crate::plan::pins::Kept;
 use crate::plan::readdress::{Comes, Placed};
 use crate::plan::scope::Selected;
 use crate::plan::{Effect, Gathered, places};
@@ -38,6 +39,12 @@ pub(super) struct Item<'a> {
     pub(super) since: Option<&'a String>,
     /// A finding says why nothing can be done about it.
     pub(super) broken: bool,
+    /// What stays as it was applied, since a rollback undid what the files want; `spec` says so.
+    pub(super) kept: Option<Box<Kept>>,
+    /// What it cannot be made without, and a rollback undid.
+    pub(super) needs: Option<Address>,
+    /// Memory paths whose recorded contents the workspace does not hold any more; what is live there stays.
+    pub(super) lost: BTreeSet<String>,
 }
 
 impl<'a> Item<'a> {
@@ -60,6 +67,18 @@ impl<'a> Item<'a> {
             Some(live_spec) => Cow::Owned((self.def.refs)(live_spec)),
             None => Cow::Borrowed(&*self.refs),
         }
+    }
+
+    /// As the files declare it, also where a part of it stays as it was applied.
+    pub(super) fn declared(&self) -> &Arc<Value> {
+        self.kept.as_ref().map_or(&self.spec, |kept| &kept.declared)
+    }
+
+    /// Gives it another form.
+    pub(super) fn respecify(&mut self, spec: Arc<Value>) {
+        self.refs = Cow::Owned((self.def.refs)(&spec));
+        self.digest = owned_digest(self.wanted, &spec);
+        self.spec = spec;
     }
 
     /// See [`places::of`].
@@ -98,6 +117,9 @@ pub(super) fn items<'a>(
                 stale: Vec::new(),
                 since: live.retired.get(&wanted.address),
                 broken: placed.barred.contains(&wanted.address),
+                kept: None,
+                needs: None,
+                lost: BTreeSet::new(),
             };
             if scope.holds(&wanted.address) {
                 out.notes.ignored += super::count(wanted.unowned.len());
@@ -260,7 +282,7 @@ impl<'a> Old<'a> {
 }
 
 /// Writes references of a form otherwise; says which.
-fn renamed<'t>(
+pub(super) fn renamed<'t>(
     def: &KindDef,
     name: &str,
     form: &mut Cow<'_, Value>,
@@ -294,7 +316,7 @@ pub fn carries(def: &KindDef, r: &Ref, sends: impl Fn(&str) -> bool) -> bool {
 }
 
 /// The field of a mount that chooses the version of what `memory_store` or `file_tree` names.
-const SELECTION: &str = "selection";
+pub(super) const SELECTION: &str = "selection";
 
 /// Who of the wanted resources refers to an address, and how.
 pub(super) type Users<'a> = BTreeMap<&'a Address, Vec<(&'a Address, &'a Ref)>>;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::live::LiveBody;
+use crate::model::config::Take;
 use crate::model::kinds::{is_under, is_unowned};
 use crate::model::op::{ActorKind, Beside, MemoryInfo};
 use crate::model::{Digest, Owner};
@@ -31,6 +32,8 @@ pub(super) struct Memories {
     pub(super) kept: Vec<String>,
     /// Deletes, outside `enforce`, of what a session wrote last.
     pub(super) by_session: Vec<String>,
+    /// Did an `accept:` line decide about one of them?
+    pub(super) decided: bool,
     /// For people.
     pub(super) files: Vec<FileChange>,
     /// How many memories are live.
@@ -104,13 +107,21 @@ pub(super) fn mode_of(item: &Item<'_>, path: &str) -> Option<Mode> {
     }
 }
 
-fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
+/// The digests of the memories of a form, by path.
+pub(super) fn digests(spec: &Value) -> BTreeMap<&str, Digest> {
     let contents = spec.get("contents").and_then(Value::as_object);
     contents
         .into_iter()
         .flatten()
         .filter_map(|(path, digest)| Some((path.as_str(), digest.as_str()?.parse().ok()?)))
         .collect()
+}
+
+/// The digests of the memories that are live, by path.
+pub(super) fn live(body: &LiveBody) -> BTreeMap<&str, Digest> {
+    let mut live = digests(&body.live);
+    live.extend(body.memories.iter().map(|m| (m.path.as_str(), m.content_sha256)));
+    live
 }
 
 /// One path and its three values.
@@ -125,8 +136,7 @@ pub(super) struct Path<'a> {
 /// Every path of a store, with its three values.
 pub(super) fn paths<'a>(item: &'a Item<'_>, body: &'a LiveBody) -> Vec<Path<'a>> {
     let infos: BTreeMap<&str, &MemoryInfo> = body.memories.iter().map(|m| (m.path.as_str(), m)).collect();
-    let mut live = digests(&body.live);
-    live.extend(infos.iter().map(|(path, m)| (*path, m.content_sha256)));
+    let live = live(body);
     let applied = digests(&body.applied.spec);
     let wanted = &item.wanted.memories;
     let all: BTreeSet<&str> =
@@ -142,7 +152,8 @@ pub(super) fn paths<'a>(item: &'a Item<'_>, body: &'a LiveBody) -> Vec<Path<'a>>
 }
 
 /// Compares. `None`: the kind has no memories.
-pub(super) fn compare(item: &Item<'_>, me: &Owner) -> Option<Memories> {
+/// `taken` is the side that an `accept:` line takes.
+pub(super) fn compare(item: &Item<'_>, taken: Option<Take>, me: &Owner) -> Option<Memories> {
     item.def.field("contents")?;
     let body = item.body()?;
     let paths = paths(item, body);
@@ -150,7 +161,7 @@ pub(super) fn compare(item: &Item<'_>, me: &Owner) -> Option<Memories> {
     let live: BTreeMap<&str, Digest> = paths.iter().filter_map(|p| Some((p.at, p.live?))).collect();
     let mut out = Memories { live: live.len(), ..Memories::default() };
     for p in &paths {
-        decide(item, &body.applied.spec, p, &mut out);
+        decide(item, &body.applied.spec, (p, taken), &mut out);
     }
     for path in out.puts.iter().chain(&out.deletes) {
         out.expect.insert(path.clone(), live.get(path.as_str()).copied());
@@ -175,7 +186,7 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
         return out;
     }
     for (path, file) in &item.wanted.memories {
-        if matches!(mode_of(item, path), Some(Mode::Observe | Mode::Ignore)) {
+        if item.lost.contains(path) || matches!(mode_of(item, path), Some(Mode::Observe | Mode::Ignore)) {
             continue;
         }
         out.puts.push(path.clone());
@@ -186,17 +197,20 @@ pub(super) fn initial(item: &Item<'_>, me: &Owner) -> Memories {
     out
 }
 
-fn decide(item: &Item<'_>, applied_spec: &Value, p: &Path<'_>, out: &mut Memories) {
+fn decide(item: &Item<'_>, applied_spec: &Value, (p, taken): (&Path<'_>, Option<Take>), out: &mut Memories) {
+    if item.lost.contains(p.at) {
+        return record(p.at, p.applied, out);
+    }
     match mode_of(item, p.at) {
         Some(Mode::Enforce) => enforce(p, out),
-        Some(Mode::Upkeep) => upkeep(p, out),
+        Some(Mode::Upkeep) => upkeep(p, taken, out),
         Some(Mode::Seed) => seed(p, out),
         Some(Mode::Observe) => out.keep(p, p.live.is_some()),
         Some(Mode::Ignore) => record(p.at, p.applied, out),
         // No prefix holds it any more. What was only seeded or observed is left; the rest is as in upkeep.
         None => match mode_at(applied_spec, p.at) {
             Some(Mode::Seed | Mode::Observe) => out.keep(p, p.live.is_some()),
-            _ => upkeep(p, out),
+            _ => upkeep(p, taken, out),
         },
     }
 }
@@ -217,13 +231,17 @@ fn enforce(p: &Path<'_>, out: &mut Memories) {
     }
 }
 
-/// Update what only we changed; keep and report what others changed.
-fn upkeep(p: &Path<'_>, out: &mut Memories) {
+/// Update what only we changed; keep and report what others changed, unless a line took the file where both did.
+fn upkeep(p: &Path<'_>, taken: Option<Take>, out: &mut Memories) {
     if p.live == p.wanted {
         return record(p.at, p.wanted, out);
     }
     let ours = p.live == p.applied;
-    if !ours {
+    // The digest that such a line names covers what was applied, and no other memory.
+    let both = p.applied.is_some() && p.wanted != p.applied;
+    let decided = both && taken == Some(Take::File);
+    out.decided |= decided && !ours;
+    if !ours && !decided {
         out.keep(p, true);
         return record(p.at, p.applied, out);
     }

@@ -26,14 +26,17 @@ mod keep;
 mod memory;
 mod order;
 mod ownership;
+mod pins;
 mod places;
 mod policy;
 mod readdress;
 mod record;
 mod retire;
+mod returns;
 mod room;
 mod scope;
 mod selectors;
+mod since;
 mod standing;
 mod strangers;
 mod taken;
@@ -46,6 +49,7 @@ mod tests;
 
 pub use changes::between;
 pub use check::check;
+pub use compare::moved_live;
 pub use digest::{action_digest, digest};
 pub use drift::*;
 pub use exit::exit_code;
@@ -53,9 +57,11 @@ pub use file::{MOST_BYTES, PlanFileError, read, write};
 pub use item::{carries, may_be_replaced_along, pin};
 pub use keep::{Left, keep, left};
 use scope::Pattern;
-pub use scope::Scope;
-pub use standing::SourceRelation;
+pub use scope::{Addresses, Scope};
+pub use since::{DIFF_FORMAT, changed, since};
+pub use standing::{NOTE_OF_UNDONE, SourceRelation, place_of};
 pub use types::*;
+pub use undone::was_undone;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,7 +69,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::desired::{Desired, Wanted};
 use crate::diag::{Code, bounded};
 use crate::live::{self, Live};
-use crate::model::config::{AllowRule, Allowance};
+use crate::model::config::{AllowRule, Allowance, Policy};
 use crate::model::kinds::Ids;
 use crate::model::{Address, Digest, Kind};
 
@@ -74,8 +80,8 @@ pub struct Options {
     pub allowances: Vec<Allowance>,
     /// Which part. Default: all.
     pub scope: Scope,
-    /// Addresses whose live moves are put back.
-    pub revert: BTreeSet<Address>,
+    /// Addresses whose live moves are put back, with globs.
+    pub revert: Addresses,
     /// All live moves are put back.
     pub revert_all: bool,
     /// Today, for whoever shows dates; no action depends on it.
@@ -90,14 +96,15 @@ pub struct Options {
     pub tool_version: String,
     /// How the source stands to the one last applied.
     pub source_relation: SourceRelation,
+    /// A policy that judges beside the one of the files and the one that was last applied: what it limits or protects
+    /// stays so until a person answers. Of files under review it is the policy of the branch that they are to get into.
+    pub limits: Option<Policy>,
 }
 
 impl Options {
     /// Are the live moves of this resource put back?
     fn reverts(&self, address: &Address, desired: &Desired) -> bool {
-        self.revert_all
-            || self.revert.contains(address)
-            || desired.policy.on_drift == crate::model::config::OnDrift::Revert
+        self.revert_all || self.revert.name(address) || desired.policy.on_drift == crate::model::config::OnDrift::Revert
     }
 }
 
@@ -190,19 +197,25 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let live: &Live = &placed.live;
     let allowed = Allowed::new(options);
     let mut items = item::items((all, &desired.owner), &placed, &scope, &mut out);
-    strangers::same_address(&mut items, &desired.owner, live, &allowed, &mut out);
+    strangers::same_address(&mut items, &desired.owner, &placed, &allowed, &mut out);
     strangers::newer(all, live, &scope, &mut out);
+    let digests = items.iter().map(|i| (&i.wanted.address, i.digest, i.wanted.protected));
+    let desired_digest = desired_digest(&digests.collect::<Vec<_>>());
+    let undone = undone::standing(live, options);
+    let refused = undone.map(|undone| pins::keep(undone, &mut items, desired, options)).unwrap_or_default();
+    undone::leave_lost(&mut items, live, options, &mut out);
     let users = item::users(&items);
     let mut deltas: Vec<_> =
         items.iter().filter(|i| scope.holds(&i.wanted.address)).map(|i| compare::delta(i, desired, options)).collect();
     compare::follow_replaced(&mut deltas, &users, live, &desired.owner);
     exchange::settle(&mut deltas);
     let mut retired = retire::candidates(all, &placed, &scope);
-    let undone = undone::standing(live, options);
     if let Some(undone) = undone {
         undone::keep_what_came_back(undone, &mut retired, &mut out);
     }
-    let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired, undone };
+    let refused = &refused;
+    let field =
+        block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired, undone, refused };
     let blocked = block::blocked(&field, &mut out);
     hold::report((&deltas, &blocked), desired, live, options, &mut out);
     retire::keep_what_is_used(&mut retired, &items, &deltas, &blocked, (&placed, &desired.owner), &mut out);
@@ -211,6 +224,9 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let mut drafts = Vec::with_capacity(deltas.iter().filter(|d| d.acts()).count() + retired.len() + 1);
     let seen = undone::Seen { desired, live, options, deltas: &deltas, blocked: &blocked, retired: &retired };
     undone::tell_new_ids(&seen, &mut out);
+    if let Some(undone) = undone {
+        returns::tell(undone, live, deltas.iter().filter(|d| !blocked.contains(d.address())), &mut out);
+    }
     standing::policy_action(desired, live, options, undone::after(&seen), &mut drafts);
     let building = actions::Building { desired, live, users: &users };
     for delta in deltas.iter().filter(|d| !blocked.contains(&d.item.wanted.address)) {
@@ -218,7 +234,8 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     }
     actions::retirements(&retired, &mut drafts);
     ownership::given(&placed, &mut drafts);
-    let field = block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired, undone };
+    let field =
+        block::Field { deltas: &deltas, items: &items, users: &users, live, retired: &retired, undone, refused };
     let handovers = room::play(&field, &blocked).handovers();
     edges::connect(&mut drafts, &edges::Around { items: &items, retired: &retired, live, handovers }, &mut out);
     capability::describe(&mut drafts, &items, &retired);
@@ -229,8 +246,6 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     standing::standing_lines(desired, live, options, &deltas, &actions, &mut out);
     out.notes.unchanged = count(deltas.iter().filter(|d| d.is_same()).count());
     let covers_all = deltas.iter().all(|d| !blocked.contains(&d.item.wanted.address) || d.is_same());
-    let digests = items.iter().map(|i| (&i.wanted.address, i.digest, i.wanted.protected));
-    let desired_digest = desired_digest(&digests.collect::<Vec<_>>());
     // Sealing needs room of its own, and nothing of this any more.
     drop(case);
     drop(deltas);

@@ -72,7 +72,11 @@ fn empty(case: &Case<'_>, out: &mut Gathered) {
     let going = case.retired.iter().filter(|r| !r.gone).count();
     if case.all.is_empty() && going > 0 {
         let effect = case.effect(AllowRule::Empty, None);
-        let message = format!("nothing is declared: all {} resources of {} would go", going, case.desired.owner);
+        let owner = &case.desired.owner;
+        let message = match going {
+            1 => format!("nothing is declared: the one resource of {owner} would go"),
+            _ => format!("nothing is declared: all {going} resources of {owner} would go"),
+        };
         out.find(&codes::EMPTY, effect, None, message).fix(case.allow_fix("empty", None));
     }
 }
@@ -84,11 +88,16 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
         let text = address.to_string();
         removed.iter().any(|r| r.matches(&text))
     };
+    let protect: Vec<Pattern> =
+        case.options.limits.iter().flat_map(|p| &p.protect).map(|text| Pattern::new(text)).collect();
     for r in case.retired.iter().filter(|r| !r.gone) {
         let (address, summary) = (r.address, &r.live.summary);
+        let text = address.to_string();
+        let protected = summary.protected || protect.iter().any(|p| p.matches(&text));
         if !kinds::def(summary.kind).comes_back && !named(address) && !case.destroys() {
             let with = match memories_of(r) {
                 0 => String::new(),
+                1 => ", with its 1 memory".to_owned(),
                 n => format!(", with its {n} memories"),
             };
             let message =
@@ -101,7 +110,7 @@ fn irreplaceable(case: &Case<'_>, out: &mut Gathered) {
             }
         }
         // One that was superseded before has no address by which it could be unprotected.
-        if summary.protected && (!r.superseded || r.after.is_some()) {
+        if protected && (!r.superseded || r.after.is_some()) {
             let (message, fix) = match &r.after {
                 Some(_) => (
                     format!("{address} is protected, and a new resource would take its place"),
@@ -271,7 +280,8 @@ fn broken(policy: &Policy, shares: &[Share], total: usize) -> Vec<(Option<Addres
         }
     }
     if total > policy.max_retire as usize {
-        let message = format!("{total} resources and memories would go, and the limit is {}", policy.max_retire);
+        let what = if total == 1 { "resource or memory" } else { "resources and memories" };
+        let message = format!("{total} {what} would go, and the limit is {}", policy.max_retire);
         out.push((None, message));
     }
     out
@@ -286,18 +296,22 @@ fn limits(case: &Case<'_>, actions: &[Action], out: &mut Gathered) {
         let fix = case.allow_fix("retire", address.as_ref());
         out.find(&codes::RETIRE, effect, address.as_ref(), message.clone()).fix(fix);
     }
-    let before = case.live.record.as_ref().and_then(|r| r.policy.clone()).unwrap_or_default();
     if case.destroys() {
         return;
     }
-    for (address, message) in broken(&before, &shares, total) {
-        if now.iter().any(|(a, _)| *a == address) {
-            continue;
+    let before = case.live.record.as_ref().and_then(|r| r.policy.clone()).unwrap_or_default();
+    let mut told: Vec<(Option<Address>, String)> = now;
+    for policy in case.options.limits.iter().chain([&before]) {
+        for (address, message) in broken(policy, &shares, total) {
+            if told.iter().any(|(a, _)| *a == address) {
+                continue;
+            }
+            let effect = case.effect(AllowRule::Loosened, address.as_ref());
+            let loosened = format!("the limits are loosened by the change that needs them: {message}");
+            out.find(&codes::LOOSENED, effect, address.as_ref(), loosened)
+                .fix("apply the policy first, or, if this is meant: --allow loosened");
+            told.push((address, message));
         }
-        let effect = case.effect(AllowRule::Loosened, address.as_ref());
-        let message = format!("the limits are loosened by the change that needs them: {message}");
-        out.find(&codes::LOOSENED, effect, address.as_ref(), message)
-            .fix("apply the policy first, or, if this is meant: --allow loosened");
     }
 }
 
@@ -351,6 +365,52 @@ fn moved_offers(case: &Case<'_>, out: &mut Gathered) {
         };
         out.find(&codes::MOVED_OFFER, Effect::Note, Some(to), message).fix(fix).at(delta.item.wanted);
     }
+    let offered: BTreeSet<&Address> = pairs.keys().copied().collect();
+    perhaps_moved(case, &offered, &taken, out);
+}
+
+/// How alike the forms are, from 0 to 1, of what may be one resource that was renamed and changed at once.
+const ALIKE: f64 = 0.6;
+/// Most pairs that are looked at: each costs as much as its forms are long.
+const MOST_PAIRS: usize = 400;
+
+/// What is alike and not equal may have been renamed too. That is said, and never written by itself. Kinds with files
+/// are told by these, and a mount goes with what it joins.
+fn perhaps_moved(case: &Case<'_>, offered: &BTreeSet<&Address>, taken: &BTreeSet<&Address>, out: &mut Gathered) {
+    let told = |kind: Kind| {
+        let def = kinds::def(kind);
+        def.field("content").is_none() && def.field("mount_path").is_none()
+    };
+    let mut gone: Vec<_> = case
+        .retired
+        .iter()
+        .filter(|r| !r.superseded && !r.gone && told(r.live.summary.kind) && !taken.contains(r.address))
+        .filter_map(|r| Some((r.address, text_of(&r.live.body.as_ref()?.live))))
+        .collect();
+    let new = case.deltas.iter().filter(|d| matches!(d.state, State::New { revived: false, .. }));
+    let new: Vec<_> = new.filter(|d| told(d.address().kind) && !offered.contains(d.address())).collect();
+    if gone.len() * new.len() > MOST_PAIRS {
+        return;
+    }
+    for delta in new {
+        let (to, text) = (delta.address(), text_of(&delta.item.spec));
+        let near = gone.iter().enumerate().filter(|(_, (from, _))| from.kind == to.kind);
+        let near =
+            near.map(|(i, (_, was))| (strsim::sorensen_dice(&text, was), i)).filter(|(score, _)| *score >= ALIKE);
+        let Some((_, i)) = near.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else { continue };
+        let (from, _) = gone.remove(i);
+        let block = readdress::block(&[Moved { from: from.clone(), to: to.clone() }]);
+        let message = format!("{to} may be {from}, renamed and changed: as it is, one is made and the other goes");
+        let fix = format!("if it is the same one, add to checkfu.yaml:\n{block}");
+        out.find(&codes::MOVED_OFFER, Effect::Note, Some(to), message).fix(fix).at(delta.item.wanted);
+    }
+}
+
+/// A form without the name shown, as text.
+fn text_of(spec: &serde_json::Value) -> String {
+    let fields = spec.as_object().into_iter().flatten();
+    let rest = fields.filter(|(k, _)| !matches!(k.as_str(), "name" | "display_name"));
+    rest.flat_map(|(k, v)| [k.clone(), v.to_string()]).collect::<Vec<_>>().join("\n")
 }
 
 /// The digest of a form without the name shown, which mostly comes from the address.

@@ -74,8 +74,9 @@ pub(super) fn place<'a>(
     let mut stage = Stage { all, desired, scope, out, placed, taken: BTreeSet::new() };
     if !options.destroy {
         stage.moved();
-        for line in desired.adopt.iter().filter(|l| l.target.as_ref().is_none_or(|t| *t == options.origin.target)) {
-            stage.adopt(line);
+        let here = |l: &Adopt| l.target.as_ref().is_none_or(|t| *t == options.origin.target);
+        for (i, line) in desired.adopt.iter().enumerate().filter(|(_, l)| here(l)) {
+            stage.adopt(i, line);
         }
         stage.offered();
         stage.lost();
@@ -143,9 +144,10 @@ impl Stage<'_, '_> {
             used.extend(way);
             self.rename(from, to);
         }
-        for line in self.desired.moved.iter().filter(|l| !used.contains(&l.from)) {
+        for (i, line) in self.desired.moved.iter().enumerate().filter(|(_, l)| !used.contains(&l.from)) {
             let message = format!("`moved:` from {} to {} has nothing left to do", line.from, line.to);
-            self.out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.to), message).fix(TAKE_OUT);
+            let found = self.out.find(&codes::NOTHING_LEFT, Effect::Note, Some(&line.to), message);
+            found.fix(TAKE_OUT).at = self.desired.line("moved", i);
         }
     }
 
@@ -187,13 +189,14 @@ impl Stage<'_, '_> {
         found
     }
 
-    fn adopt(&mut self, line: &Adopt) {
+    fn adopt(&mut self, nth: usize, line: &Adopt) {
         let address = &line.address;
         if let Some(here) = self.here(address).filter(|h| h.summary.id == line.id || !self.stands_elsewhere(line)) {
             // It is done; another resource may have taken its place since.
             let gone = if here.summary.id == line.id { "" } else { ", and another resource took its place since" };
             let message = format!("`adopt:` of {address} has nothing left to do{gone}");
-            self.out.find(&codes::NOTHING_LEFT, Effect::Note, Some(address), message).fix(TAKE_OUT);
+            let found = self.out.find(&codes::NOTHING_LEFT, Effect::Note, Some(address), message);
+            found.fix(TAKE_OUT).at = self.desired.line("adopt", nth);
             return;
         }
         let Some(wanted) = self.all.get(address) else {

@@ -10,7 +10,7 @@ use crate::plan::item;
 
 /// Is there something to record, though nothing is sent?
 pub(super) fn settles(delta: &Delta<'_>) -> bool {
-    let field = |o: Outcome| matches!(o, Outcome::Settle | Outcome::Send(_) | Outcome::Accepted);
+    let field = |o: Outcome| matches!(o, Outcome::Settle | Outcome::Send(_));
     delta.unowned_moved
         || delta.fields.iter().any(|f| field(f.outcome))
         || delta.memories.as_ref().is_some_and(|m| m.settle)
@@ -19,7 +19,7 @@ pub(super) fn settles(delta: &Delta<'_>) -> bool {
 /// What is recorded as applied: what is wanted; a held field keeps its old applied value.
 pub(super) fn recorded(delta: &Delta<'_>) -> Arc<Value> {
     let mut spec = Arc::clone(&delta.item.spec);
-    for f in delta.fields.iter().filter(|f| matches!(f.outcome, Outcome::Held | Outcome::Conflict)) {
+    for f in delta.fields.iter().filter(|f| f.outcome.stays()) {
         // Of what is owned again nothing was applied: until the two agree it is recorded as what is not owned is.
         let value = if f.again { f.live } else { f.applied };
         set(Arc::make_mut(&mut spec), &f.path, f.field.name, value.cloned());

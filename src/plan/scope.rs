@@ -60,7 +60,43 @@ impl Selected {
     }
 }
 
+/// Addresses, with globs.
+#[derive(Debug, Clone, Default)]
+pub struct Addresses(Vec<(String, Pattern)>);
+
+impl Addresses {
+    /// Adds one; a glob that cannot be read matches itself alone.
+    pub fn add(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        self.0.push((text.clone(), Pattern::new(&text)));
+    }
+
+    /// Is an address among them?
+    pub fn name(&self, address: &Address) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let text = address.to_string();
+        self.0.iter().any(|(_, pattern)| pattern.matches(&text))
+    }
+
+    /// Those that name none of these, as they are written.
+    pub(super) fn without<'a>(&'a self, known: &'a BTreeSet<&Address>) -> impl Iterator<Item = &'a str> {
+        let names = |p: &Pattern| known.iter().any(|a| p.matches(&a.to_string()));
+        self.0.iter().filter(move |(_, p)| !names(p)).map(|(text, _)| text.as_str())
+    }
+}
+
+impl<T: Into<String>> FromIterator<T> for Addresses {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
+        let mut all = Self::default();
+        texts.into_iter().for_each(|text| all.add(text));
+        all
+    }
+}
+
 /// A pattern, ready to match. `*` stays within a part; a glob that cannot be read matches itself alone.
+#[derive(Debug, Clone)]
 pub(super) enum Pattern {
     Text(String),
     Glob(Box<GlobSet>),

@@ -35,8 +35,8 @@ pub(super) fn check(all: &BTreeMap<Address, Wanted>, live: &Live, options: &Opti
             tell(&format!("-l {key}={value}"), labels(all, key), out);
         }
     }
-    for address in options.revert.iter().filter(|a| !known.contains(a)) {
-        tell(&format!("--revert {address}"), near(&address.to_string(), &known), out);
+    for text in options.revert.without(&known) {
+        tell(&format!("--revert {text}"), near(text, &known), out);
     }
     for allowance in options.allowances.iter().filter(|a| a.rule != AllowRule::Destroy) {
         let Some(subject) = &allowance.subject else { continue };

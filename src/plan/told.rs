@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::Address;
-use crate::model::config::Moved;
-use crate::model::op::MemoryInfo;
+use crate::model::config;
+use crate::model::op::{MemoryInfo, Moved};
+use crate::model::{Address, Digest};
+use crate::plan::FileChange;
 
 /// Something that moved live and stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,17 +26,23 @@ pub struct Held {
     /// What is live.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<Value>,
-    /// What the file says, where that differs from what was applied (a conflict), or where the field is owned again.
+    /// What the file says, where that differs from what was applied (a conflict), or where the field is owned again or rolled back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<Value>,
+    /// Files of a skill or a tree, last applied against live, where what was applied is what the files say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileChange>,
     /// Is it a conflict: both moved, to different values?
     pub conflict: bool,
     /// It was not owned before and is owned again, and live is not as the file says. Nothing was applied there, so
     /// nothing moved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub owned_again: bool,
-    /// Both moved, and a line under `accept:` took what is live: its reason. What the file says counts as applied from
-    /// now on, so live stays as it is until it is pulled into the file or put back.
+    /// A rollback undid what the file wants here, so it stays as it was applied. Nobody moved it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rolled_back: bool,
+    /// Both moved, and a line under `accept:` took what is live: its reason. Live stays as it is until it moves again, is
+    /// pulled into the file, or is put back by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,
     /// Who moved it, if the audit knows.
@@ -50,6 +57,35 @@ pub struct Held {
     /// `file:line:column` of what is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+}
+
+impl Held {
+    /// A whole resource that is gone, by whoever did that, if it is known.
+    pub fn of(address: &Address, by: Option<&Moved>) -> Self {
+        Self {
+            address: address.clone(),
+            field: None,
+            applied: None,
+            live: None,
+            wanted: None,
+            files: Vec::new(),
+            conflict: false,
+            owned_again: false,
+            rolled_back: false,
+            accepted: None,
+            actor: by.map(|m| m.actor.clone()),
+            when: by.map(|m| m.at.clone()),
+            break_glass: by.and_then(|m| m.break_glass.clone()),
+            at: None,
+        }
+    }
+
+    /// The files that moved, before and after, whose texts a person wants to see: those of at most `longest` bytes.
+    pub fn wants(&self, longest: u64) -> impl Iterator<Item = Digest> + '_ {
+        let moved = self.files.iter().filter(|f| f.before != f.after);
+        let short = moved.filter(move |f| f.size.is_none_or(|size| size <= longest));
+        short.flat_map(|f| [f.before, f.after]).flatten()
+    }
 }
 
 /// A finding of the plan.
@@ -126,5 +162,5 @@ pub struct Notes {
     pub blocked: Vec<Address>,
     /// Pairs of a create and a retirement that look like one resource under another address, as `moved:` lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub moved: Vec<Moved>,
+    pub moved: Vec<config::Moved>,
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::desired::Desired;
 use crate::diag::codes::plan as codes;
@@ -11,6 +11,7 @@ use crate::live::{Live, LiveResource};
 use crate::model::kinds::{self, Applied, Ref, Selector, Target, owned_digest};
 use crate::model::{Address, Digest};
 use crate::plan::compare::{Delta, State};
+use crate::plan::item::Item;
 use crate::plan::readdress::Comes;
 use crate::plan::retire::Retired;
 use crate::plan::scope::Pattern;
@@ -18,6 +19,11 @@ use crate::plan::{Action, Effect, Gathered, Options, record};
 
 /// The desired digest that was undone, by address; `None` where nothing was wanted there.
 pub(super) type Undone = BTreeMap<Address, Option<Digest>>;
+
+/// Is this what was undone, as an owner's record notes it?
+pub fn was_undone(address: &Address, applied: &Applied, noted: Digest) -> bool {
+    source(address, applied) == noted
+}
 
 /// What of the record stands against this plan: a rollback and a destroy are asked for by a person.
 pub(super) fn standing<'l>(live: &'l Live, options: &Options) -> Option<&'l Undone> {
@@ -37,8 +43,8 @@ fn is_wanted(entry: &Digest, delta: &Delta<'_>) -> bool {
 
 /// What is written for a resource.
 fn written(delta: &Delta<'_>) -> Digest {
-    let applied = Applied { spec: Arc::clone(&delta.item.spec), unowned: delta.item.wanted.unowned.clone() };
-    source(delta.address(), &applied)
+    let spec = Arc::clone(delta.item.declared());
+    source(delta.address(), &Applied { spec, unowned: delta.item.wanted.unowned.clone() })
 }
 
 /// The digest of a resource's own source: what is owned of its form, without the versions of own resources that it is
@@ -52,11 +58,8 @@ fn source(address: &Address, applied: &Applied) -> Digest {
     }
     let mut spec = Value::clone(&applied.spec);
     for pin in &pins {
-        let parent = pin.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
-        for pointer in [pin.pointer.as_str(), parent, "/selection"] {
-            if let Some(Value::Object(holder)) = spec.pointer_mut(pointer).filter(|_| !pointer.is_empty()) {
-                holder.remove("content");
-            }
+        if let Some(holder) = holder(&mut spec, pin) {
+            holder.remove("content");
         }
     }
     // Lists that are sets may sort otherwise now.
@@ -64,13 +67,23 @@ fn source(address: &Address, applied: &Applied) -> Digest {
     owned_digest(address.kind, &spec, &Applied { spec: Arc::clone(&spec), unowned: applied.unowned.clone() })
 }
 
+/// What holds the content that a reference is pinned to: the reference, what is around it, or the resource's selection.
+pub(super) fn holder<'s>(spec: &'s mut Value, pin: &Ref) -> Option<&'s mut Map<String, Value>> {
+    let parent = pin.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let pointers = [pin.pointer.as_str(), parent, "/selection"];
+    let holds =
+        |pointer: &&str| !pointer.is_empty() && spec.pointer(pointer).is_some_and(|h| h.get("content").is_some());
+    let pointer = pointers.into_iter().find(holds)?;
+    spec.pointer_mut(pointer)?.as_object_mut()
+}
+
 /// What was applied last of a live resource, as far as it was read.
 fn applied(address: &Address, live: &LiveResource) -> Option<Digest> {
     live.body.as_ref().map_or(live.summary.applied_digest, |body| Some(source(address, &body.applied)))
 }
 
-/// Would its action bring back what was undone? Tells it, if so.
-pub(super) fn refuses(undone: &Undone, delta: &Delta<'_>, out: &mut Gathered) -> bool {
+/// Would its action bring back what was undone?
+pub(super) fn returns(undone: &Undone, delta: &Delta<'_>) -> bool {
     let Some(Some(entry)) = undone.get(delta.address()) else { return false };
     // The rollback did not get that far, or somebody wrote it live: it is there.
     let there = delta.item.body().is_some_and(|body| {
@@ -79,13 +92,18 @@ pub(super) fn refuses(undone: &Undone, delta: &Delta<'_>, out: &mut Gathered) ->
         source(delta.address(), &body.applied) == *entry || source(delta.address(), &live) == *entry
     });
     let there = there && delta.item.comes.is_none();
-    if there || !delta.acts() || !is_wanted(entry, delta) {
+    !there && delta.acts() && is_wanted(entry, delta)
+}
+
+/// Would its action bring back what was undone? Tells it, if so.
+pub(super) fn refuses(undone: &Undone, delta: &Delta<'_>, out: &mut Gathered) -> bool {
+    if !returns(undone, delta) {
         return false;
     }
     let address = delta.address();
     let message =
         format!("{address} would come back as it was before a rollback: what is declared has not changed since");
-    out.find(&codes::ROLLED_BACK, Effect::Blocks, Some(address), message).fix(WAY_OUT).at(delta.item.wanted);
+    out.find(&codes::ROLLED_BACK, Effect::Blocks, Some(address), message).fix(way_out(address)).at(delta.item.wanted);
     true
 }
 
@@ -96,13 +114,18 @@ pub(super) fn keep_what_came_back(undone: &Undone, retired: &mut Vec<Retired<'_>
         if back {
             let message =
                 format!("{} would go again, and a rollback brought it back: it is not declared, as before", r.address);
-            out.find(&codes::ROLLED_BACK, Effect::Blocks, Some(r.address), message).fix(WAY_OUT);
+            out.find(&codes::ROLLED_BACK, Effect::Blocks, Some(r.address), message).fix(way_out(r.address));
         }
         !back
     });
 }
 
-const WAY_OUT: &str = "change it, or revert the change that was undone; to have it back as it was: `checkfu history`, then `checkfu rollback APPLY`";
+/// How what was undone is had, or given up, in each case: of the resource alone, whatever else was undone.
+pub(super) fn way_out(address: &Address) -> String {
+    format!(
+        "change {address} in the files, or revert the change that was undone; to have it back as it was: `checkfu history`, then `checkfu rollback APPLY {address}`"
+    )
+}
 
 /// What a plan knows when it says what is undone from now on.
 pub(super) struct Seen<'a> {
@@ -186,6 +209,36 @@ pub(super) fn tell_new_ids(seen: &Seen<'_>, out: &mut Gathered) {
         let message =
             format!("{address} was retired since and is made anew with another id; what else {old} held stays there");
         out.find(&codes::NEW_ID, Effect::Note, Some(address), message);
+    }
+}
+
+/// A rollback leaves what is live where the contents that were recorded are held no more, as a redacted memory's are,
+/// and tells it.
+pub(super) fn leave_lost(items: &mut [Item<'_>], live: &Live, options: &Options, out: &mut Gathered) {
+    for item in items.iter_mut().filter(|_| options.rollback) {
+        let now: BTreeMap<&str, Digest> =
+            item.body().map_or(&[][..], |b| &b.memories).iter().map(|m| (m.path.as_str(), m.content_sha256)).collect();
+        let is_read = item.body().is_some() || item.live.is_none_or(|_| item.is_gone());
+        let lost: BTreeSet<String> = item
+            .wanted
+            .memories
+            .iter()
+            .filter(|(path, file)| {
+                is_read && now.get(path.as_str()) != Some(&file.sha256) && !live.held_blobs.contains(&file.sha256)
+            })
+            .map(|(path, _)| path.clone())
+            .collect();
+        if !lost.is_empty() {
+            let address = item.address();
+            let paths: Vec<&str> = lost.iter().map(String::as_str).collect();
+            let message = format!(
+                "{address}: {} cannot come back: what it was is redacted, or not held any more; what is live there stays",
+                paths.join(", ")
+            );
+            out.find(&codes::MEMORY_LOST, Effect::Note, Some(address), message)
+                .fix("write it into the files, and apply them");
+        }
+        item.lost = lost;
     }
 }
 

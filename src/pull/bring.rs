@@ -33,8 +33,10 @@ pub struct Move {
 /// What became of the fields of a resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Brought {
-    /// Fields, or files, in which a person has to decide: the texts have marks.
+    /// Fields in which a person has to decide: the texts have marks.
     pub conflicts: Vec<String>,
+    /// Fields in which a person has to decide and no marks can stand: the file keeps what it says.
+    pub kept: Vec<String>,
     /// Some text says more than what is live: the file had changed too, elsewhere.
     pub merged: bool,
 }
@@ -57,6 +59,10 @@ pub fn bring(wanted: &Wanted, live: &Value, moves: &[Move], texts: &mut Texts) -
     let mut others = Texts::new();
     let forms = Forms::of(wanted, live);
     for moved in moves {
+        if stays(moved) {
+            out.kept.push(moved.field.clone());
+            continue;
+        }
         let text = merged(moved, &mut out);
         if moved.field == "instructions" && wanted.address.kind == Kind::Agent {
             let text = text.as_ref().and_then(Value::as_str);
@@ -79,16 +85,27 @@ pub fn bring(wanted: &Wanted, live: &Value, moves: &[Move], texts: &mut Texts) -
     Ok(out)
 }
 
-/// A text of which both sides moved on is joined; of anything else what is live is taken.
+/// Did both sides move on, to different values, where no marks can stand? Then the file keeps what it says.
+fn stays(moved: &Move) -> bool {
+    if moved.file == moved.applied || moved.file == moved.live {
+        return false;
+    }
+    let texts = [&moved.file, &moved.live].map(|v| v.as_ref().and_then(Value::as_str));
+    let has_lines = [&moved.file, &moved.applied, &moved.live].iter().any(|v| text_of(v.as_ref()).contains('\n'));
+    texts.contains(&None) || !(has_lines || moved.field == "instructions")
+}
+
+fn text_of(value: Option<&Value>) -> &str {
+    value.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What a field is to be: what is live; a text of which both sides moved on is joined.
 fn merged(moved: &Move, out: &mut Brought) -> Option<Value> {
-    let (file, live) = (moved.file.as_ref().and_then(Value::as_str), moved.live.as_ref().and_then(Value::as_str));
-    let applied = moved.applied.as_ref().and_then(Value::as_str).unwrap_or_default();
-    let (Some(file), Some(live)) = (file, live) else { return moved.live.clone() };
-    let has_lines = [file, applied, live].iter().any(|t| t.contains('\n'));
-    if !has_lines && moved.field != "instructions" {
+    if moved.file == moved.applied || moved.file == moved.live {
         return moved.live.clone();
     }
-    let joined = merge(file, applied, live);
+    let live = text_of(moved.live.as_ref());
+    let joined = merge(text_of(moved.file.as_ref()), text_of(moved.applied.as_ref()), live);
     out.merged |= joined.text != live;
     if joined.conflicts > 0 {
         out.conflicts.push(moved.field.clone());

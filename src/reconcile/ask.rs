@@ -5,8 +5,8 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use crate::apply::unexpected;
 use crate::control::{ControlError, ControlPlane};
 use crate::model::op::{
-    Context, Digests, Find, IdList, Loaded, OwnerOf, OwnerState, Page, Recorded, Referrer, Request, Resolve, Resolved,
-    Response, StateAt, Summaries, Summary, Want,
+    ApplyInfo, ApplyList, Context, Digests, Find, IdList, Loaded, OwnerOf, OwnerState, Page, Recorded, Referrer,
+    Request, Resolve, Resolved, Response, StateAt, Summaries, Summary, Want,
 };
 use crate::model::{Address, Digest, Kind, Owner};
 
@@ -114,6 +114,15 @@ impl<C: ControlPlane> Ask<'_, C> {
                 return Ok(all);
             }
             question.page = next_page;
+        }
+    }
+
+    /// The newest applies of this owner, newest first.
+    pub(crate) async fn applies(&self, most: u32) -> Result<Vec<ApplyInfo>, ControlError> {
+        let question = ApplyList { owner: Some(self.me.clone()), page: None, limit: Some(most) };
+        match self.call(Request::ApplyList(question)).await? {
+            Response::Applies(page) => Ok(page.data),
+            _ => Err(unexpected("applies.list")),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::control::{ControlError, ControlPlane};
+use crate::desired::Desired;
 use crate::live::{Live, LiveBody, LiveResource};
 use crate::model::kinds::{self, Applied, Refs};
 use crate::model::op::{LoadedBody, Referrer, Summary};
@@ -29,10 +30,12 @@ impl Elsewhere {
     }
 }
 
-/// Asks about addresses and ids; of what may come to this owner its body and who refers to it too. Nothing is asked
-/// where there is nothing to ask about.
+/// Asks about addresses and ids; of what may come to this owner its body and who refers to it too, and of what another
+/// has where something is wanted the body, which tells whether it is the same. Nothing is asked where there is nothing
+/// to ask about.
 pub(super) async fn elsewhere<C: ControlPlane>(
     ask: &Ask<'_, C>,
+    desired: &Desired,
     addresses: &[Address],
     ids: &[String],
 ) -> Result<Elsewhere, ControlError> {
@@ -45,14 +48,19 @@ pub(super) async fn elsewhere<C: ControlPlane>(
         let mine = s.owner.as_ref() == Some(ask.me);
         s.offered.as_ref() == Some(ask.me) || (mine && s.offered.is_some()) || (!mine && named.contains(&s.id))
     };
+    let alike = |s: &&Summary| {
+        let others = s.offered.is_none() && s.owner.as_ref().is_some_and(|o| o != ask.me);
+        others && s.address.as_ref().is_some_and(|address| desired.resources.contains_key(address))
+    };
     let coming: Vec<String> = found.iter().filter(comes).map(|s| s.id.clone()).collect();
+    let to_read: Vec<String> = found.iter().filter(|s| comes(s) || alike(s)).map(|s| s.id.clone()).collect();
     let resources = found.into_iter().map(|s| (s.id.clone(), LiveResource { summary: s, body: None })).collect();
     let mut out = Elsewhere { resources, ..Elsewhere::default() };
-    if coming.is_empty() {
+    if to_read.is_empty() {
         return Ok(out);
     }
     let Elsewhere { resources, successors, referrers } = &mut out;
-    let bodies = ask.bodies(&coming, |loaded| {
+    let bodies = ask.bodies(&to_read, |loaded| {
         successors.extend(loaded.refs.superseded.clone());
         for body in loaded.bodies {
             if let Some(resource) = resources.get_mut(&body.id) {

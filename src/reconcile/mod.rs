@@ -1,6 +1,7 @@
 //! The stages joined, as functions that every surface calls: load → snapshot → plan → apply → read back.
 
 mod ask;
+mod base;
 pub mod edit;
 mod elsewhere;
 pub mod load;
@@ -9,17 +10,20 @@ mod recorded;
 mod settle;
 mod snapshot;
 mod source;
+mod undone;
 
 #[cfg(test)]
 mod tests;
 
 pub use crate::apply::{ApplyError, ApplyOptions, Event};
+pub use crate::bundle::{BaseOf, CommitError, Head, head, is_dirty};
 pub use crate::desired::{Desired, Wanted};
+pub use base::{Base, BaseError, Earlier, base};
 pub use recorded::recorded;
 pub use snapshot::{Depth, Snapshot, snapshot};
 pub use source::source_relation;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::apply;
 use crate::bundle::Project;
@@ -116,7 +120,7 @@ async fn read_and_plan<C: ControlPlane>(
     Ok((plan, snapshot))
 }
 
-/// Most files and memories whose texts drift shows.
+/// Most files and memories whose texts are shown.
 const MOST_TEXTS: usize = 100;
 /// Longest such text, in bytes.
 const LONGEST_TEXT: usize = 64 << 10;
@@ -147,12 +151,35 @@ pub async fn drift<C: ControlPlane>(
     let tell = if snapshot.same { plan::no_drift } else { plan::drift };
     let mut drift = tell(desired, &snapshot.live, nobodys, &options);
     if let Some(control) = control {
-        for digest in drift.wants().into_iter().take(MOST_TEXTS) {
-            let text = read::text(control, context, digest, LONGEST_TEXT).await?;
-            drift.texts.extend(text.map(|text| (digest, text)));
-        }
+        drift.texts = texts(control, context, drift.wants()).await?;
     }
     Ok(drift)
+}
+
+/// The texts of what a plan holds in files, by digest, as far as they are short and the workspace has them.
+///
+/// # Errors
+/// Whatever the workspace answers.
+pub async fn held_texts<C: ControlPlane>(
+    plan: &Plan,
+    control: &C,
+    context: &Context,
+) -> Result<BTreeMap<Digest, String>, ControlError> {
+    let wants = plan.held.iter().flat_map(|h| h.wants(LONGEST_TEXT as u64)).collect();
+    texts(control, context, wants).await
+}
+
+async fn texts<C: ControlPlane>(
+    control: &C,
+    context: &Context,
+    wants: BTreeSet<Digest>,
+) -> Result<BTreeMap<Digest, String>, ControlError> {
+    let mut out = BTreeMap::new();
+    for digest in wants.into_iter().take(MOST_TEXTS) {
+        let text = read::text(control, context, digest, LONGEST_TEXT).await?;
+        out.extend(text.map(|text| (digest, text)));
+    }
+    Ok(out)
 }
 
 /// The options, with the workspace that was read and how the source stands to what it had last.

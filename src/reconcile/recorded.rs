@@ -43,6 +43,7 @@ pub async fn recorded<C: ControlPlane>(
         removed: removed.map(|line| (line.clone(), None)).collect(),
         adopt: Vec::new(),
         accept: Vec::new(),
+        lines: BTreeMap::new(),
         source: Source { apply: Some(apply.id.clone()), ..apply.source.clone() },
     })
 }

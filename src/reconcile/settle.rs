@@ -21,6 +21,8 @@ struct Touched<'a> {
     retired: Vec<&'a str>,
     /// The address got a new resource in the place of an old one, which a later plan retires.
     replaced: bool,
+    /// It was taken over, which leaves it protected; a later plan may take that away.
+    taken: bool,
 }
 
 /// What is left of a plan, `again` being the plan of what was read back as `live`: addresses with their fields,
@@ -57,10 +59,12 @@ fn touched<'a>(plan: &'a Plan, lines: &'a [ReceiptLine]) -> BTreeMap<&'a Address
             spec: None,
             retired: Vec::new(),
             replaced: false,
+            taken: false,
         });
         at.done &= line.outcome == "done";
         at.version = at.version.max(line.version.unwrap_or(0));
         at.replaced |= action.verb == Verb::Replace;
+        at.taken |= action.verb == Verb::TakeOver;
         match &action.step {
             Step::Create { spec, .. }
             | Step::Update { spec, .. }
@@ -91,6 +95,9 @@ fn is_left(touched: &Touched<'_>, address: &Address, action: &Action, same: bool
     if let Step::Retire { id } = &action.step {
         // A plan that brings an address to life says nothing about retiring it, nor about the one replaced.
         return touched.retired.contains(&id.as_str());
+    }
+    if touched.taken && action.verb == Verb::Unprotect {
+        return false;
     }
     if !touched.retired.is_empty() && touched.spec.is_none() {
         // It was retired as planned; that the files (now) want it is another plan.

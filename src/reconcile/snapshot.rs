@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::control::{ControlError, ControlPlane};
 use crate::desired::{Desired, Wanted};
-use crate::live::{Live, LiveResource, OwnerRecord, Workspace};
-use crate::model::kinds::{self, Selector, Target};
+use crate::live::{Live, LiveBody, LiveResource, OwnerRecord, Workspace};
+use crate::model::kinds::{self, Ref, Selector, Target};
 use crate::model::op::{Context, OwnerState, Resolved, Summary, Want};
 use crate::model::{Address, Digest};
 use crate::plan;
 use crate::reconcile::ask::Ask;
 use crate::reconcile::elsewhere::{elsewhere, live_body};
+use crate::reconcile::undone;
 
 /// A workspace as it was read.
 #[derive(Debug, Clone, Default)]
@@ -103,23 +104,30 @@ async fn read<C: ControlPlane>(
         asked.extend(unwanted.iter().filter_map(|r| r.summary.address.clone()));
     }
     let named: Vec<&Wanted> = absent.iter().copied().chain(renamed(&differing, live)).collect();
-    let pins = pins(differing.values().copied(), live);
+    let wanted = differing.values().flat_map(|w| w.refs.iter().cloned());
+    let pinned = pins(wanted, live);
     let blobs: BTreeSet<Digest> = differing.values().flat_map(|w| files(w)).collect();
     let blobs: Vec<Digest> = blobs.into_iter().collect();
     // None of these needs the answer of another: over a network they take the time of one.
-    let (same_name, pinned, referrers, missing, found, ()) = tokio::try_join!(
+    let (same_name, versions, referrers, missing, found, ()) = tokio::try_join!(
         same_name(ask, &named),
-        ask.resolve(&pins),
+        ask.resolve(&pinned),
         ask.referrers(&going),
         ask.missing(&blobs),
-        elsewhere(ask, &asked, &to_adopt),
+        elsewhere(ask, desired, &asked, &to_adopt),
         async { if bodies.is_empty() && absent.is_empty() { Ok(()) } else { put_bodies(ask, &bodies, live).await } },
     )?;
     (live.taken_names, live.same_name) = same_name;
     found.put_into(live);
     let gone_on = gone_on(desired, live);
-    elsewhere(ask, &[], &gone_on).await?.put_into(live);
-    live.resolved.extend(resolved(&pins, pinned));
+    elsewhere(ask, desired, &[], &gone_on).await?.put_into(live);
+    live.resolved.extend(resolved(&pinned, versions));
+    if live.record.as_ref().is_some_and(|r| !r.undone.is_empty()) {
+        // A pin on what was undone stays as it was applied.
+        let stay = pins(differing.keys().filter_map(|a| live.resources.get(a)).flat_map(applied_refs), live);
+        live.resolved.extend(resolved(&stay, ask.resolve(&stay).await?));
+        live.undid = undone::undid(ask, differing.keys().copied(), live).await?;
+    }
     for referrer in referrers {
         live.referrers.entry(referrer.to.clone()).or_default().push(referrer);
     }
@@ -264,9 +272,9 @@ fn wants(desired: &Desired) -> Vec<Want> {
 }
 
 /// Pins on an own version that is not the newest one: an older one, or one that the plan is to publish.
-fn pins<'a>(differing: impl Iterator<Item = &'a Wanted>, live: &Live) -> Vec<Want> {
+fn pins(refs: impl Iterator<Item = Ref>, live: &Live) -> Vec<Want> {
     let mut wants = BTreeMap::new();
-    for r in differing.flat_map(|w| &w.refs) {
+    for r in refs {
         let (Target::Own(address), Selector::Content(content)) = (&r.target, &r.selector) else { continue };
         if live.resources.get(address).is_some_and(|l| l.summary.content != Some(*content)) {
             let key = r.target.key();
@@ -274,6 +282,12 @@ fn pins<'a>(differing: impl Iterator<Item = &'a Wanted>, live: &Live) -> Vec<Wan
         }
     }
     wants.into_values().collect()
+}
+
+/// What a resource refers to as it was applied.
+fn applied_refs(live: &LiveResource) -> Vec<Ref> {
+    let applied = |body: &LiveBody| (kinds::def(live.summary.kind).refs)(&body.applied.spec);
+    live.body.as_ref().map(applied).unwrap_or_default()
 }
 
 /// By key, by `KEY#NUMBER` and by `KEY@DIGEST`. One key may be wanted with several contents; the plain key has

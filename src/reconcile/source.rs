@@ -1,4 +1,5 @@
-//! How the files stand to the ones that were last applied: the same commit, newer, older. Asks Git.
+//! How the files stand to the ones that were last applied: the same commit, newer, older. Asks Git, and where that had
+//! nothing to tell, whether it is the same folder.
 
 use std::cmp::Ordering;
 
@@ -6,10 +7,17 @@ use crate::bundle::Project;
 use crate::model::op::Source;
 use crate::plan::SourceRelation;
 
-/// How the project's commit stands to the one that was last applied. Another repository or folder is for the
+/// How the project's commit, or else its folder, stands to the one that was last applied. Another repository or folder is for the
 /// planner to see, from the two sources themselves.
 pub fn source_relation(project: &Project, last: Option<&Source>) -> SourceRelation {
-    let Some(last) = last.and_then(|s| s.commit.as_ref()) else { return SourceRelation::Unknown };
+    let Some(source) = last else { return SourceRelation::Unknown };
+    let Some(last) = &source.commit else {
+        return match &source.folder {
+            Some(folder) if *folder == project.identity() => SourceRelation::Same,
+            Some(_) => SourceRelation::Stranger,
+            None => SourceRelation::Unknown,
+        };
+    };
     match project.stands_to(last) {
         Some(Ordering::Equal) => SourceRelation::Same,
         Some(Ordering::Greater) => SourceRelation::Newer,
@@ -60,6 +68,27 @@ mod tests {
         assert_eq!(source_relation(&without_git, Some(&from(Some(&first)))), SourceRelation::Stranger);
         assert_eq!(source_relation(&project(), None), SourceRelation::Unknown);
         assert_eq!(source_relation(&project(), Some(&from(None))), SourceRelation::Unknown);
+    }
+
+    #[test]
+    fn a_folder_counts_where_git_tells_nothing() {
+        let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let open = |dir: &Path| Project::open(dir, ".", None).unwrap();
+        let last = open(here.path()).source();
+        assert_eq!(source_relation(&open(here.path()), Some(&last)), SourceRelation::Same);
+        assert_eq!(source_relation(&open(there.path()), Some(&last)), SourceRelation::Stranger);
+        // A repository without a remote and a commit tells no more, and is the same folder still; so it is with its
+        // first commit.
+        let repository = Repository::init_opts(here.path(), &RepositoryInitOptions::new()).unwrap();
+        let unborn = open(here.path()).source();
+        assert_eq!((unborn.folder, unborn.path.as_deref()), (last.folder, Some("")));
+        assert_eq!(source_relation(&open(here.path()), Some(&last)), SourceRelation::Same);
+        let first = commit(&repository, "1");
+        assert_eq!(source_relation(&open(here.path()), Some(&unborn)), SourceRelation::Same);
+        let committed = open(here.path()).source();
+        assert_eq!((committed.folder, committed.commit), (None, Some(first)));
+        Repository::init_opts(there.path(), &RepositoryInitOptions::new()).unwrap();
+        assert_eq!(source_relation(&open(there.path()), Some(&unborn)), SourceRelation::Stranger);
     }
 
     #[test]

@@ -55,6 +55,7 @@ fn desired(resources: Vec<Wanted>) -> Desired {
         removed: vec![],
         adopt: vec![],
         accept: vec![],
+        lines: BTreeMap::new(),
         source: Source::default(),
     }
 }
@@ -293,7 +294,7 @@ async fn what_others_have_is_asked_for_only_where_something_is_absent() {
     look(&world, &desired(all)).await;
     assert_eq!(world.asked("authoring.find"), 0);
 
-    // What was handed over is read, and so is what a line names; of what another has at an address its digest will do.
+    // What was handed over is read, and so is what a line names, and what another has at an address that is wanted.
     let owned = |name: &str, id: &str, offered: bool| {
         let mut s = summary(name, Some(Digest::of(b"x")));
         (s.id, s.owner) = (id.to_owned(), Some("acme/other".parse().unwrap()));
@@ -308,7 +309,7 @@ async fn what_others_have_is_asked_for_only_where_something_is_absent() {
     d.adopt = vec![serde_json::from_str(r#"{"address": "Agent/c", "id": "agent_3", "from": "acme/other"}"#).unwrap()];
     let s = look(&world, &d).await;
     let read = |id: &str| s.live.elsewhere[id].body.is_some();
-    assert_eq!([read("agent_1"), read("agent_2"), read("agent_3")], [true, false, true]);
+    assert_eq!([read("agent_1"), read("agent_2"), read("agent_3")], [true, true, true]);
     // It moved under its owner, so it stays moved here.
     let body = s.live.elsewhere["agent_1"].body.as_ref().unwrap();
     assert_eq!((&body.live["name"], &body.applied.spec["name"]), (&json!("Old"), &json!("Older")));

@@ -1,8 +1,11 @@
 //! What people decide: which side of a conflict, and to go back.
 
+use checkfu::control::ControlPlane;
+use checkfu::control::embedded::{Embedded, EmbeddedOptions};
+use checkfu::model::op::{MemoryVersionOf, MemoryVersions, Request, Response};
 use serde_json::Value;
 
-use crate::cli_drift::edit_live;
+use crate::cli_drift::{edit_live, id, jane};
 use crate::sandbox::{Sandbox, config, team};
 
 const QUICK: &str = "You answer questions about bills quickly.\n";
@@ -66,6 +69,24 @@ fn accept_takes_live_which_stays_until_somebody_puts_it_back() {
     assert!(live(&s).contains("quickly"));
     let plan = s.run(&["plan", "--detailed-exitcode"]).code(3).out;
     assert!(plan.contains("held") && !plan.contains("conflict"), "{plan}");
+    // Drift names what was applied last, not what the file says, and who moved it.
+    let document = s.run(&["drift", "--json"]).code(3).json();
+    let moved = &document["resources"][0]["differences"][0];
+    let text = |side: &str| moved[side].as_str().unwrap().trim_end();
+    assert_eq!(text("applied"), "You answer questions about bills.");
+    assert_eq!((text("live"), moved["actor"].as_str()), (QUICK.trim_end(), Some("jane")));
+    assert!(moved["when"].as_str().is_some(), "{moved}");
+    // The decision was about that. When live moves again it is void, and the conflict is told with both values.
+    edit_live(&s, "Agent/billing", "You answer questions about bills slowly.\n");
+    let plan = s.run(&["plan"]).code(4).out;
+    for wanted in ["plan.accept_void", "plan.conflict", "bills{+ slowly+}", "about refunds"] {
+        assert!(plan.contains(wanted), "{wanted}\n{plan}");
+    }
+    s.run(&["drift"]).code(4);
+    s.run(&["apply", "--yes"]).code(4);
+    assert!(live(&s).contains("slowly"));
+    decide(&s, "live");
+    s.run(&["apply", "--yes"]).code(0);
     s.run(&["apply", "--yes", "--revert", "Agent/billing"]).code(0);
     assert!(live(&s).contains("about refunds"));
 }
@@ -204,6 +225,87 @@ fn what_was_undone_is_refused_until_its_own_source_changes() {
     // What was undone comes back by another rollback, if it was right after all.
     s.run(&["rollback", &second, "--yes"]).code(0);
     assert!(resource(&s, "Agent/billing")["spec"].to_string().contains("second"));
+}
+
+#[test]
+fn after_a_rollback_only_the_pin_stays_and_the_agent_goes_on() {
+    let s = versioned();
+    let first = generation(&s, "first");
+    let second = generation(&s, "second");
+    s.run(&["rollback", &first, "--yes"]).code(0);
+    let pins = || resource(&s, "Agent/billing")["spec"]["skills"].clone();
+    let before = pins();
+    // Its own change is applied; of the skill that it uses it keeps the version that it has, with the reason.
+    s.write("agents/billing.md", &crate::sandbox::agent("skills: [triage]\n", "You answer third.\n"));
+    let plan = s.run(&["plan"]).out;
+    assert!(plan.contains("rolled-back") && plan.contains("rollback APPLY Skill/triage"), "{plan}");
+    assert!(s.run(&["plan", "--markdown"]).out.contains("rolled-back"));
+    s.run(&["apply", "--yes"]).code(4);
+    assert!(resource(&s, "Agent/billing")["spec"].to_string().contains("third"));
+    assert_eq!(pins(), before);
+    // What moved live of it is put back.
+    edit_live(&s, "Agent/billing", QUICK);
+    s.run(&["revert", "Agent/billing", "--yes"]);
+    assert!(resource(&s, "Agent/billing")["spec"].to_string().contains("third"));
+    // A new one that needs that version is refused, until the way that is printed was gone.
+    s.write("agents/new.md", &crate::sandbox::agent("skills: [triage]\n", "You are new.\n"));
+    let plan = s.run(&["plan"]).out;
+    assert!(plan.contains("Agent/new needs Skill/triage"), "{plan}");
+    s.run(&["rollback", &second, "Skill/triage", "--yes"]).code(0);
+    s.run(&["apply", "--yes"]);
+    assert_eq!(resource(&s, "Agent/new")["spec"]["skills"], pins());
+    assert!(pins() != before);
+}
+
+#[test]
+fn what_comes_back_with_another_change_is_named() {
+    let s = versioned();
+    let many = |text: &str| s.write("docs/b.md", text);
+    many("first");
+    let first = generation(&s, "first");
+    many("second");
+    generation(&s, "second");
+    s.run(&["rollback", &first, "--yes"]).code(0);
+    let rollback = newest(&s)["id"].as_str().unwrap().to_owned();
+    s.write("docs/a.md", "third\n");
+    for args in [&["plan"][..], &["plan", "--markdown"], &["plan", "--json"]] {
+        // Markdown escapes what would be a mark.
+        let plan = s.run(args).out.replace('\\', "");
+        for wanted in ["plan.undone_returns", "b.md", &rollback] {
+            assert!(plan.contains(wanted), "{wanted}\n{plan}");
+        }
+    }
+}
+
+#[test]
+fn a_memory_that_was_redacted_is_said_before_a_rollback() {
+    let s = versioned();
+    // Bytes that nothing else has: those go with the version.
+    s.write("memory/b.md", "only here\n");
+    let first = generation(&s, "first");
+    s.write("memory/b.md", "another\n");
+    generation(&s, "second");
+    let control = Embedded::open(&s.path(".checkfu/workspace.db"), EmbeddedOptions::default()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let store = id(&s, "MemoryStore/notes");
+    let admin = jane();
+    let of = MemoryVersions { id: store.clone(), limit: Some(100), ..MemoryVersions::default() };
+    let Response::Bodies(page) = runtime.block_on(control.call(&admin, Request::MemoryVersions(of))).unwrap() else {
+        panic!()
+    };
+    let made = page.data.iter().find(|v| v["operation"] == "created" && v["path"] == "/n/b.md").unwrap()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let redact = Request::MemoryVersionRedact(MemoryVersionOf { id: store, version: made });
+    runtime.block_on(control.call(&admin, redact)).unwrap();
+    drop(control);
+    let asked = s.run(&["rollback", &first]).code(1);
+    assert!(asked.out.contains("plan.memory_lost") && asked.out.contains("/n/b.md cannot come back"), "{asked:?}");
+    // The rest goes back.
+    s.run(&["rollback", &first, "--yes"]).code(0);
+    assert!(resource(&s, "Agent/billing")["spec"].to_string().contains("first"));
+    assert!(s.run(&["rollback", &first, "--yes"]).code(0).out.contains("Nothing to do"));
 }
 
 #[test]

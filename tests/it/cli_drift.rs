@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 use crate::sandbox::{Ran, Sandbox, config, prompt, team};
 
 /// The live id at an address.
-fn id(s: &Sandbox, address: &str) -> String {
+pub(crate) fn id(s: &Sandbox, address: &str) -> String {
     s.run(&["get", address, "--json"]).json()["resources"][0]["id"].as_str().unwrap().to_owned()
 }
 
 /// Somebody else acts on the workspace.
-fn call(s: &Sandbox, context: &Context, request: Request) {
+pub(crate) fn call(s: &Sandbox, context: &Context, request: Request) {
     let control = Embedded::open(&s.path(".checkfu/workspace.db"), EmbeddedOptions::default()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(control.call(context, request)).unwrap();
 }
 
 /// With a reason, and the right to.
-fn jane() -> Context {
+pub(crate) fn jane() -> Context {
     Context { actor: "jane".into(), admin: true, break_glass: Some("incident 12".into()), ..Context::default() }
 }
 

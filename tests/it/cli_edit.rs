@@ -172,10 +172,61 @@ fn every_kind_can_be_edited() {
     assert_eq!(causes, ["break_glass"; 6], "{drift:#}");
     let seen = s.run(&["drift"]).code(3).out;
     assert!(seen.contains("~ SKILL.md") && seen.contains("[-Old-]{+New+} words"), "{seen}");
+    // A plan shows them file by file too, and nobody has to compare digests.
+    let seen = s.run(&["plan"]).code(0).out;
+    assert!(
+        seen.contains("~ SKILL.md") && seen.contains("[-Old-]{+New+} words") && !seen.contains("sha256:…"),
+        "{seen}"
+    );
+    let held = s.run(&["plan", "--json"]).json()["held"].clone();
+    let files = held.as_array().unwrap().iter().find(|h| h["address"] == "Skill/triage").unwrap()["files"].clone();
+    assert_eq!((&files[0]["path"], files.as_array().unwrap().len()), (&serde_json::json!("SKILL.md"), 1));
     let refused = edit(&s, "FileTree/kit", "sed -i 's/kind: upload/kind: git/'").code(1);
     assert!(refused.err.contains("edit.not_here") && refused.err.contains("manifest.missing_key"), "{refused:?}");
     kept(&refused);
     let all: Vec<&str> = ["revert", "--yes"].into_iter().chain(addresses.iter().copied()).collect();
     s.run(&all).code(0);
+    s.run(&["drift"]).code(0);
+}
+
+#[test]
+fn a_text_that_is_wrong_comes_back_with_what_is_wrong_on_top() {
+    let s = team();
+    s.run(&["apply", "--yes"]).code(0);
+    // First a wrong key; the second time what is told is looked at, and it is corrected.
+    s.write(
+        "editor.sh",
+        "if grep -q '^# checkfu: line .*modle' \"$1\"; then cp \"$1\" seen; sed -i 's/^modle:/model:/; s/bills/refunds/' \"$1\"
+         else sed -i 's/^model:/modle:/' \"$1\"; fi\n",
+    );
+    let done = edit(&s, "Agent/billing", "sh editor.sh").code(0);
+    assert!(done.out.contains("version 2: instructions"), "{done:?}");
+    assert!(!s.run(&["get", "Agent/billing"]).out.contains("# checkfu"));
+    let seen = s.read("seen");
+    let row = seen.lines().find(|l| l.contains("modle")).unwrap();
+    let line: usize = row.split("line ").nth(1).unwrap().split(':').next().unwrap().parse().unwrap();
+    assert!(seen.lines().nth(line - 1).unwrap().starts_with("modle:"), "{seen}");
+    // One that is never right is stopped.
+    let stopped = edit(&s, "Agent/billing", "sed -i '1a x: y'").code(1);
+    assert!(stopped.err.contains("it was wrong 20 times"), "{stopped:?}");
+    assert_eq!(kept(&stopped).matches("x: y").count(), 20);
+    // One that ends badly after a change loses nothing.
+    s.write("editor.sh", "echo more >> \"$1\"; exit 1\n");
+    let bad = edit(&s, "Agent/billing", "sh editor.sh").code(1);
+    assert!(bad.err.contains("edit.editor"), "{bad:?}");
+    assert!(kept(&bad).ends_with("more\n"));
+}
+
+#[test]
+fn what_is_put_back_is_named_by_a_glob_too() {
+    let s = team();
+    s.run(&["apply", "--yes"]).code(0);
+    edit(&s, "Agent/billing", "sed -i s/questions/calls/").code(0);
+    edit(&s, "Agent/faq", "sed -i s/questions/calls/").code(0);
+    let none = s.run(&["revert", "Agnet/*", "--yes"]).code(1);
+    assert!(none.out.contains("`Agnet/*` names no resource"), "{none:?}");
+    assert!(s.run(&["revert", "billing", "--yes"]).code(1).err.contains("ADDRESS"));
+    s.run(&["plan", "--revert", "Agent/{faq,billing}", "--detailed-exitcode"]).code(2);
+    s.run(&["revert", "Agent/*", "--yes"]).code(0);
     s.run(&["drift"]).code(0);
 }

@@ -72,9 +72,13 @@ fn another_project_can_neither_change_nor_retire_what_is_not_its_own() {
     let two = desk();
     let before = two.get("a", "Skill/tone");
     two.0.write("b/skills/tone/SKILL.md", &skill("tone", "Be brief."));
-    let made = two.run("b", &["plan", "--json"]).code(0);
-    assert_eq!(verbs(&made), ["Skill/tone#create"], "an address counts for its owner alone");
-    two.apply("b");
+    // An address counts for its owner alone, and still a second skill is not made without a word.
+    let waits = two.run("b", &["plan"]).code(4);
+    assert!(waits.out.contains("acme/a has Skill/tone too, and another content in it"), "{}", waits.out);
+    let another = ["--allow", "same-name=Skill/tone"];
+    let made = two.run("b", &[&["plan", "--json"][..], &another].concat()).code(0);
+    assert_eq!(verbs(&made), ["Skill/tone#create"]);
+    two.run("b", &[&["apply", "--yes"][..], &another].concat()).code(0);
     two.0.remove("b/skills/tone");
     two.run("b", &["apply", "--yes", "--allow", "empty"]).code(0);
     two.lines("b", "removed: [{address: 'Skill/*'}, {address: 'Agent/*', to: acme/b2}]\n");

@@ -415,3 +415,40 @@ fn a_new_project_needs_a_place_and_an_owner() {
     s.write("agents/bad.md", "no front matter");
     told(&s.run(&["pull"]).code(1), &["manifest.no_front_matter"]);
 }
+
+#[test]
+fn a_part_in_a_new_folder_says_what_a_plan_would_retire() {
+    let of = team();
+    of.run(&["apply", "--yes"]).code(0);
+    let s = Sandbox::empty();
+    let part = ["pull", "Agent/billing", "--owner", "acme/support", "--workspace"];
+    let told = s.run(&[&part[..], &[&workspace(&of)]].concat()).code(0);
+    for wanted in
+        ["pull.partial", "2 more resources live (Agent/faq, Agent/support)", "checkfu plan Agent/billing Skill/triage"]
+    {
+        assert!(told.err.contains(wanted), "{wanted}\n{}", told.err);
+    }
+    let plan = s.run(&["plan", "--json"]).json();
+    assert!(plan["actions"].to_string().contains("retire"), "{plan:#}");
+    let plan = s.run(&["plan", "Agent/billing", "Skill/triage", "--json"]).code(0).json();
+    assert!(!plan["actions"].to_string().contains("retire"), "{plan:#}");
+    assert!(!s.run(&["pull"]).code(0).err.contains("pull.partial"));
+    s.run(&["plan", "--detailed-exitcode"]).code(0);
+}
+
+#[test]
+fn a_file_of_a_store_that_live_no_longer_has_is_told_and_goes_with_force() {
+    let s = team();
+    let store = "apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {name: answers}\nspec: {contents: [{path: ../memory, at: /a}]}\n";
+    s.write("stores/answers.yaml", store);
+    s.write("memory/a.md", "a\n");
+    s.run(&["apply", "--yes"]).code(0);
+    s.write("memory/new.md", "new\n");
+    let told = s.run(&["pull", "MemoryStore/answers"]).code(0);
+    assert!(told.err.contains("memory/new.md of MemoryStore/answers is not live, and stays"), "{}", told.err);
+    assert!(s.path("memory/new.md").exists());
+    let forced = s.run(&["pull", "MemoryStore/answers", "--force", "--json"]).code(0).json();
+    assert_eq!(forced["removed"], json!(["memory/new.md"]));
+    assert!(!s.path("memory/new.md").exists() && s.path("memory/a.md").exists());
+    s.run(&["plan", "--detailed-exitcode"]).code(0);
+}

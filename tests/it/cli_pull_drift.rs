@@ -315,3 +315,121 @@ fn a_rename_that_is_offered_is_written() {
     let again = s.run(&["plan", "--write-moved"]).code(0);
     assert!(again.err.contains("No rename is offered"), "{}", again.err);
 }
+
+#[test]
+fn what_the_file_changed_is_never_overwritten() {
+    let s = team();
+    let lines = "# who\ndescription: was # shown\nlabels: {team: was, tier: one}\n";
+    s.write("agents/billing.md", &agent(lines, "You answer questions about bills.\n"));
+    s.run(&["apply", "--yes"]).code(0);
+    let billing = id(&s, "Agent/billing");
+    let theirs = json!({"description": "theirs", "metadata": {"team": "theirs", "tier": "two"}});
+    Jane::at(&s).updates(Kind::Agent, &billing, &theirs);
+    s.edit("agents/billing.md", "description: was", "description: ours");
+    s.edit("agents/billing.md", "team: was", "team: ours");
+    let before = (s.read("agents/billing.md"), s.read("checkfu.yaml"));
+    for _ in 0..2 {
+        let told = s.run(&["pull", "--drift"]).code(4);
+        for wanted in [
+            "pull.conflict",
+            "`description` is \"ours\" in the file and \"theirs\" live by jane at 20",
+            "last applied was \"was\"",
+            "`labels.team` is \"ours\" in the file and \"theirs\" live",
+            "accept:\n",
+            "- {address: Agent/billing, live: \"sha256:",
+            "agents/billing.md",
+        ] {
+            assert!(told.err.contains(wanted), "{wanted}\n{}", told.err);
+        }
+        // What live alone moved comes; nothing else does, and nothing is decided.
+        assert_eq!(s.read("agents/billing.md"), before.0.replace("tier: one", "tier: two"));
+        assert_eq!(s.read("checkfu.yaml"), before.1);
+    }
+    s.run(&["plan", "--detailed-exitcode"]).code(4);
+    // `take: live`, and the next pull brings it.
+    let told = s.run(&["pull", "--drift"]).err;
+    let at = told.find("- {address: Agent/billing").unwrap();
+    let line = told[at..].split('}').next().unwrap().replace("take: file", "take: live").replace('…', "as agreed");
+    s.write("checkfu.yaml", &format!("{}accept:\n  {line}}}\n", before.1));
+    s.run(&["pull", "--drift"]).code(0);
+    let theirs = before.0.replace("tier: one", "tier: two").replace("ours", "theirs");
+    assert_eq!(s.read("agents/billing.md"), theirs);
+    settles(&s);
+}
+
+#[test]
+fn a_tree_comes_too_and_a_conflict_in_it_is_refused_until_it_is_decided() {
+    let tree = "apiVersion: checkfu.com/v1\nkind: FileTree\nmetadata: {name: kit}\nspec: {source: {kind: upload, path: kit}}\n";
+    let about_git = "How a conflict looks:\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> topic\n";
+    let s = Sandbox::with(&[
+        ("checkfu.yaml", &config("acme/support")),
+        ("trees/kit.yaml", tree),
+        ("trees/kit/a.txt", "one\ntwo\n"),
+        ("trees/kit/b.txt", "b\n"),
+        ("trees/kit/git.md", about_git),
+        ("trees/kit/bin", "\0one"),
+    ]);
+    s.run(&["validate"]).code(0);
+    s.run(&["apply", "--yes"]).code(0);
+    let (jane, kit) = (Jane::at(&s), id(&s, "FileTree/kit"));
+    // Live alone moved: a file changes, one is new, one is gone.
+    jane.publishes(
+        Kind::FileTree,
+        &kit,
+        &[("a.txt", "one\nTWO\n"), ("c.txt", "c\n"), ("git.md", about_git), ("bin", "\0one")],
+    );
+    s.run(&["pull", "--drift"]).code(0);
+    assert_eq!((s.read("trees/kit/a.txt"), s.read("trees/kit/c.txt")), ("one\nTWO\n".into(), "c\n".into()));
+    assert!(!s.path("trees/kit/b.txt").exists());
+    settles(&s);
+    // Both moved the same line of a text, and what is no text.
+    jane.publishes(
+        Kind::FileTree,
+        &kit,
+        &[("a.txt", "one\nlive\n"), ("c.txt", "c\n"), ("git.md", about_git), ("bin", "\0live")],
+    );
+    s.write("trees/kit/a.txt", "one\nfile\n");
+    s.write("trees/kit/bin", "\0file");
+    let told = s.run(&["pull", "--drift"]).code(4);
+    assert!(
+        told.err.contains("pull.conflict") && told.err.contains("trees/kit/bin was changed here and live"),
+        "{told:?}"
+    );
+    assert!(told.err.contains("trees/kit/a.txt:2") && told.err.contains("manifest.conflict_marker"), "{told:?}");
+    assert_eq!(s.read("trees/kit/bin"), "\0file");
+    let marked = "one\n<<<<<<< file\nfile\n||||||| applied\nTWO\n=======\nlive\n>>>>>>> live\n";
+    assert_eq!(s.read("trees/kit/a.txt"), marked);
+    assert!(!s.read("checkfu.yaml").contains("accept"), "somebody has to decide about the other file");
+    for _ in 0..2 {
+        let found = s.run(&["validate", "--json"]).code(1).json();
+        let at = &found["diagnostics"][0]["at"];
+        assert_eq!((&at["file"], &at["line"]), (&json!("trees/kit/a.txt"), &json!(2)), "{found:#}");
+    }
+    // A page about our own marks has a blank in front of them.
+    s.write("trees/kit/a.txt", &marked.replace('\n', "\n "));
+    s.run(&["validate"]).code(0);
+}
+
+#[test]
+fn a_memory_that_both_sides_changed_is_settled_by_pull_and_apply() {
+    let store = "apiVersion: checkfu.com/v1\nkind: MemoryStore\nmetadata: {name: answers}\nspec: {contents: [{path: memory, at: /a}]}\n";
+    let s = Sandbox::with(&[
+        ("checkfu.yaml", &config("acme/support")),
+        ("store.yaml", store),
+        ("memory/a.md", "one\ntwo\nthree\n"),
+    ]);
+    s.run(&["apply", "--yes"]).code(0);
+    Jane::at(&s).remembers(&id(&s, "MemoryStore/answers"), "/a/a.md", "one\ntwo\nTHREE\n");
+    s.write("memory/a.md", "ONE\ntwo\nthree\n");
+    s.run(&["pull", "--drift"]).code(0);
+    assert_eq!(s.read("memory/a.md"), "ONE\ntwo\nTHREE\n");
+    assert!(
+        s.read("checkfu.yaml").contains("accept:\n  - address: MemoryStore/answers\n"),
+        "{}",
+        s.read("checkfu.yaml")
+    );
+    s.run(&["apply", "--yes"]).code(0);
+    let plan = s.run(&["plan", "--json", "--detailed-exitcode"]).code(0).json();
+    assert_eq!((&plan["actions"], &plan["notes"]["kept_memories"]), (&json!([]), &Value::Null));
+    s.run(&["drift"]).code(0);
+}

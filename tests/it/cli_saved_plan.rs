@@ -133,12 +133,13 @@ fn neighbours() -> (Sandbox, impl Fn(&str, &[&str]) -> crate::sandbox::Ran) {
 }
 
 #[test]
-fn two_owners_declare_the_same_address_and_never_see_each_other() {
+fn two_owners_have_the_same_address_once_somebody_says_that_it_is_another() {
     let (_s, run) = neighbours();
     run("a", &["apply", "--yes"]).code(0);
-    let plan = run("b", &["plan"]).code(0).out;
-    assert!(plan.contains("2 to create") && plan.contains("0 unchanged"), "{plan}");
-    run("b", &["apply", "--yes"]).code(0);
+    let plan = run("b", &["plan"]).code(4).out;
+    assert!(plan.contains("1 to create") && plan.contains("acme/a has Agent/support too"), "{plan}");
+    assert!(plan.contains("--allow same-name=Agent/support") && plan.contains("to: acme/b"), "{plan}");
+    run("b", &["apply", "--yes", "--allow", "same-name=Agent/support"]).code(0);
     assert!(run("a", &["get", "Agent/support"]).out.contains("I am of A."));
     assert!(run("b", &["get", "Agent/support"]).out.contains("I am of B."));
     for project in ["a", "b"] {
@@ -151,7 +152,7 @@ fn two_owners_declare_the_same_address_and_never_see_each_other() {
 fn a_resource_that_another_owner_got_meanwhile_is_named_and_the_rest_is_done() {
     let (s, run) = neighbours();
     run("a", &["apply", "--yes"]).code(0);
-    run("b", &["apply", "--yes"]).code(0);
+    run("b", &["apply", "--yes", "--allow", "same-name"]).code(0);
     s.edit("b/agents/support.md", "of B", "still of B");
     s.edit("b/agents/other.md", "the other", "the second");
     run("b", &["plan", "-o", "p.json"]).code(0);

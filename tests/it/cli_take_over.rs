@@ -33,3 +33,25 @@ fn a_take_over_on_a_file_names_who_loses_and_a_later_plan_of_that_one_who_took()
     let lost = run(&s, "a", &["plan"]);
     assert!(lost.code != 0 && lost.out.contains("acme/b"), "{lost:?}");
 }
+
+#[test]
+fn what_is_taken_over_stays_protected_until_a_later_plan() {
+    let s = Sandbox::empty();
+    project(&s, "a", "policy: {protect: ['Agent/*']}\n");
+    s.write("a/agents/x.md", &agent("", "Answer.\n"));
+    s.write("a/agents/y.md", &agent("", "Else.\n"));
+    run(&s, "a", &["apply", "--yes"]).code(0);
+    let live = |name: &str| run(&s, name, &["get", "Agent/x", "--json"]).code(0).json()["resources"][0].clone();
+    let taken = live("a")["id"].as_str().unwrap().to_owned();
+    project(&s, "b", &format!("adopt: [{{address: Agent/x, id: {taken}, from: acme/a}}]\n"));
+    s.write("b/agents/x.md", &agent("", "Answer.\n"));
+    let plan = run(&s, "b", &["plan"]).code(0).out;
+    assert!(plan.contains("plan.protection_stays") && !plan.contains("unprotect "), "{plan}");
+    run(&s, "b", &["apply", "--yes"]).code(0);
+    assert_eq!(live("b")["protected"], true);
+    // The plan after it shows it, and does it.
+    let plan = run(&s, "b", &["plan", "--json", "--detailed-exitcode"]).code(2).json();
+    assert_eq!(plan["actions"][0]["id"], "Agent/x#unprotect");
+    run(&s, "b", &["apply", "--yes"]).code(0);
+    assert_eq!(live("b")["protected"], false);
+}

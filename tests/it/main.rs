@@ -4,9 +4,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 mod action;
+mod ci_apply;
+mod ci_drift;
+mod ci_plan;
 mod cli_backup;
 mod cli_bounds;
+mod cli_copied;
 mod cli_decide;
+mod cli_diff;
 mod cli_drift;
 mod cli_edit;
 mod cli_interrupt;
@@ -39,6 +44,7 @@ mod layering;
 mod openapi;
 mod operations;
 mod owners;
+mod phantom;
 mod remote;
 mod repo;
 mod sandbox;

@@ -86,6 +86,27 @@ fn a_blob_that_is_not_here_leaves_line_ends_alone() {
     assert_eq!((found.unwrap().entries[0].size, codes(&diagnostics)), (3, vec!["bundle.git_unreadable"]));
 }
 
+/// Git told nothing, so the folder stands for it.
+fn is_folder_alone(project: &Project) -> bool {
+    project.source() == Source { folder: Some(project.identity()), ..Source::default() }
+}
+
+#[test]
+fn a_folder_is_the_same_by_whichever_way_it_is_reached_and_no_other() {
+    let (dir, other) = (Dir::new(), Dir::new());
+    dir.write("p/checkfu.yaml", "");
+    let identity = |path: &Path| Project::open(path, ".", None).unwrap().identity();
+    let one = identity(&dir.at("p"));
+    assert_eq!(identity(&dir.at("p/../p/.")), one);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(dir.at("p"), other.at("link")).unwrap();
+        assert_eq!(identity(&other.at("link")), one);
+    }
+    assert_ne!(identity(&dir.at("")), one);
+    assert_ne!(identity(&other.at("")), one);
+}
+
 #[test]
 fn the_source_is_host_path_commit_and_state() {
     let dir = Dir::repository();
@@ -100,6 +121,7 @@ fn the_source_is_host_path_commit_and_state() {
         path: Some("p".into()),
         commit: Some(commit),
         dirty: Some(false),
+        folder: None,
         apply: None,
     };
     assert_eq!(source("p"), clean);
@@ -108,9 +130,12 @@ fn the_source_is_host_path_commit_and_state() {
     assert_eq!((source("").path.as_deref(), source("").dirty), (Some(""), Some(true)));
     dir.write("p/new.yaml", "");
     assert_eq!(source("p").dirty, Some(true));
-    assert_eq!(Dir::new().open().source(), Source::default());
-    let unborn = Dir::repository().open().source();
-    assert_eq!((unborn.commit, unborn.repository, unborn.dirty), (None, None, Some(false)));
+    assert!(is_folder_alone(&Dir::new().open()));
+    let empty = Dir::repository();
+    let unborn = empty.open();
+    let folder = Some(unborn.identity());
+    let unborn = unborn.source();
+    assert_eq!((unborn.commit, unborn.repository, unborn.dirty, unborn.folder), (None, None, Some(false), folder));
 }
 
 #[test]
@@ -141,7 +166,7 @@ fn a_repository_that_cannot_be_read_is_as_none_with_a_warning() {
         assert_eq!(codes(&diagnostics), ["bundle.git_unreadable"], "{config}");
         assert!(!diagnostics.has_errors());
         assert_eq!(names(&set(&project, &tree("d"))), ["a"]);
-        assert_eq!(project.source(), Source::default());
+        assert!(is_folder_alone(&project));
     }
     let damaged = Dir::repository();
     damaged.write("d/a", "").commit();
@@ -204,12 +229,12 @@ fn a_fifo_in_a_repository_is_not_waited_for() {
         let project = dir.open();
         let (_, told) = project.discover(&crate::model::config::Discover::default(), &|_, _| None);
         assert!(messages(&told).contains(&format!("`.git/{at}` is no regular file")), "{at}: {}", messages(&told));
-        assert_eq!(project.source(), Source::default());
+        assert!(is_folder_alone(&project));
     }
     let dir = Dir::repository();
     std::fs::remove_dir_all(dir.path().join(".git")).unwrap();
     fifo(&dir.path().join(".git"));
-    assert_eq!(dir.open().source(), Source::default());
+    assert!(is_folder_alone(&dir.open()));
     // A work tree of another repository: its own folder and the shared one are looked at.
     fifo(&dir.path().join(".git"));
     std::fs::remove_file(dir.path().join(".git")).unwrap();

@@ -1,6 +1,7 @@
 //! Scenarios on real folders and repositories, all in temporary folders.
 
 mod cache;
+mod commit;
 mod discover;
 mod git;
 mod lines;

@@ -172,7 +172,7 @@ fn carried(ran: Result<Receipt, ReconcileError>) -> Result<Carried, Failure> {
 }
 
 fn say(run: &Run, diagnostics: &Diagnostics) {
-    let shown = diagnostics::Options { width: run.printer.width };
+    let shown = diagnostics::Options { width: run.printer.err_width };
     run.printer.err(&diagnostics::report(diagnostics, &diagnostics::Sources::new(), shown));
 }
 

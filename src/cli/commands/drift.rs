@@ -24,7 +24,8 @@ pub fn run(run: &Run, args: Args) -> Ran {
     let printer = &run.printer;
     match printer.format {
         Format::Human => {
-            printer.data(&drift::human(&found, human::Options { verbose: printer.verbose, unchanged: "" }));
+            printer
+                .data(&drift::human(&found, human::Options { verbose: printer.verbose, unchanged: "", texts: None }));
         }
         Format::Json => printer.json(&found),
         Format::Markdown => printer.raw(&drift_markdown::drift(&found)),

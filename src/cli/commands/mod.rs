@@ -14,6 +14,7 @@ pub mod backup;
 pub mod ci;
 pub mod completions;
 pub mod destroy;
+pub mod diff;
 pub mod doctor;
 pub mod drift;
 pub mod edit;
@@ -56,6 +57,7 @@ pub fn run(run: &Run, command: Command) -> Ran {
         Command::Completions(args) => completions::run(run, &args),
         Command::Validate(args) => validate::run(run, &args),
         Command::Plan(args) => plan::run(run, args),
+        Command::Diff(args) => diff::run(run, args),
         Command::Apply(args) => apply::run(run, args),
         Command::Destroy(args) => destroy::run(run, args),
         Command::Drift(args) => drift::run(run, args),

@@ -22,7 +22,7 @@ pub fn apply(global: &Global, what: &What, digest: &Digest) -> String {
     }
     what.exclude.iter().for_each(|e| option("--exclude", e));
     what.labels.iter().for_each(|(key, value)| option("-l", &format!("{key}={value}")));
-    what.revert.iter().for_each(|address| option("--revert", &address.to_string()));
+    what.revert.iter().for_each(|address| option("--revert", address));
     what.allow.iter().for_each(|allow| option("--allow", &allow.to_string()));
     option("--plan-digest", &digest.to_string());
     if what.revert_all {

@@ -9,12 +9,12 @@ use crate::cli::failure::{Failure, Ran};
 use crate::cli::files::{CONFIG, write_plan};
 use crate::cli::session::{self, Wish, runtime};
 use crate::cli::view::patch::Changed;
-use crate::cli::view::{Format, human, markdown, patch, unchanged};
+use crate::cli::view::{Format, human, patch, pull_request, unchanged};
 use crate::cli::writer::{Over, Planned, Work};
 use crate::model::Digest;
 use crate::plan::{self, Plan};
 use crate::pull::patch::lists;
-use crate::reconcile::Desired;
+use crate::reconcile::{self, Desired};
 
 /// Plans, shows, and writes the plan file if one is asked for.
 pub fn run(run: &Run, args: Args) -> Ran {
@@ -35,7 +35,15 @@ pub fn run(run: &Run, args: Args) -> Ran {
     if let Some(path) = &out {
         save(run, &plan, path)?;
     }
-    show(run, &plan, session.loaded.desired.as_ref());
+    let texts = match &control {
+        Some(control) if run.printer.format == Format::Human => {
+            let context = session::context(run, &session.loaded.config);
+            let texts = runtime.block_on(reconcile::held_texts(&plan, control, &context));
+            texts.map_err(|e| Failure::control("read the workspace", &e))?
+        }
+        _ => human::Texts::new(),
+    };
+    show_with(run, &plan, session.loaded.desired.as_ref(), &texts);
     if plan.applyable && !plan.actions.is_empty() {
         run.printer.talk(&format!("Next: {}", next::apply(&run.global, &wish.what, &plan.digest)));
     }
@@ -74,14 +82,19 @@ pub fn save(run: &Run, plan: &Plan, path: &std::path::Path) -> Result<(), Failur
 
 /// Shows a plan on stdout; where the desired state is at hand, `--verbose` lists what stays as it is.
 pub fn show(run: &Run, plan: &Plan, desired: Option<&Desired>) {
+    show_with(run, plan, desired, &human::Texts::new());
+}
+
+/// The same with the texts of files that are held.
+fn show_with(run: &Run, plan: &Plan, desired: Option<&Desired>, texts: &human::Texts) {
     let printer = &run.printer;
     let unchanged = desired.filter(|_| printer.verbose).map(|d| unchanged::human(plan, d)).unwrap_or_default();
     match printer.format {
         Format::Human => {
-            let options = human::Options { verbose: printer.verbose, unchanged: &unchanged };
+            let options = human::Options { verbose: printer.verbose, unchanged: &unchanged, texts: Some(texts) };
             human::write(plan, options, &mut |text| printer.data(text));
         }
         Format::Json => printer.raw(&plan::write(plan)),
-        Format::Markdown => printer.data(&markdown::plan(plan)),
+        Format::Markdown => printer.data(&pull_request::alone(plan, pull_request::COMMENT)),
     }
 }

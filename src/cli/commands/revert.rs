@@ -10,7 +10,7 @@ use crate::cli::target::Workspace;
 /// Puts back.
 pub fn run(run: &Run, args: Args) -> Ran {
     let session = session::open(run)?;
-    let only = args.addresses.iter().map(ToString::to_string).collect();
+    let only = args.addresses.clone();
     let wish = Wish { what: What { only, revert: args.addresses, ..What::default() }, destroy: false };
     let runtime = runtime()?;
     let control = session.place.open_existing(&run.printer)?;

@@ -28,7 +28,7 @@ pub fn run(run: &Run, args: Args) -> Ran {
     }
     let recorded = runtime.block_on(reconcile::recorded(&control, &context, &loaded.config, &apply));
     loaded.desired = Some(recorded.map_err(|e| Failure::control("read the workspace", &e))?);
-    let session = Session { dir, loaded, place, rollback: true };
+    let session = Session { dir, loaded, place, rollback: true, limits: None };
     let wish = Wish { what: args.what, destroy: false };
     let plan = runtime.block_on(session.plan(run, &wish, Some(&control)))?;
     if let Some(path) = &wish.what.out {

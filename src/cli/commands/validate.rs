@@ -21,7 +21,7 @@ pub fn run(run: &Run, args: &Validate) -> Ran {
         Format::Json => run.printer.json(&json::diagnostics(&loaded.diagnostics, loaded.counts)),
         Format::Markdown => run.printer.raw(&comment::diagnostics(&loaded.diagnostics)),
         Format::Human => {
-            let shown = diagnostics::Options { width: run.printer.width };
+            let shown = diagnostics::Options { width: run.printer.out_width };
             run.printer.data(&diagnostics::report(&loaded.diagnostics, &loaded.sources, shown));
             if exit == Exit::Ok {
                 run.printer.data(&tables::valid(&loaded.counts));

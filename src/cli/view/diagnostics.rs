@@ -16,14 +16,18 @@ pub type Sources = BTreeMap<String, Arc<str>>;
 /// How a report is drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Columns.
-    pub width: usize,
+    /// Columns that lines are broken at. `None`: never, so that a command in them can be copied whole.
+    pub width: Option<usize>,
 }
+
+/// What excerpts fit into where there is no terminal, so that output does not depend on where it runs.
+const PLAIN_WIDTH: usize = 100;
 
 /// All diagnostics in file order, then how many. Ends with a line feed; empty when there are none.
 pub fn report(diagnostics: &Diagnostics, sources: &Sources, options: Options) -> String {
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode())
-        .with_width(options.width)
+        .with_width(options.width.unwrap_or(PLAIN_WIDTH))
+        .with_wrap_lines(options.width.is_some())
         .with_links(false)
         .with_context_lines(1)
         .without_syntax_highlighting();

@@ -16,7 +16,7 @@ fn at(sources: &Sources, file: &str, needle: &str) -> Location {
 }
 
 fn shown(diagnostics: Vec<Diagnostic>, sources: &Sources) -> String {
-    style::plain(&report(&Diagnostics(diagnostics), sources, Options { width: 80 }))
+    style::plain(&report(&Diagnostics(diagnostics), sources, Options { width: Some(80) }))
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_source_cannot_write_to_the_terminal_and_a_long_line_is_clipped() {
     let text = report(
         &Diagnostics(vec![Diagnostic::new(&USAGE, "no\u{7}").at(at(&sources, "a.yaml", "bad"), "\u{1b}]0;x")]),
         &sources,
-        Options { width: 80 },
+        Options { width: Some(80) },
     );
     assert!(text.len() < 2_000 && !text.contains("\u{1b}[2J") && !text.contains('\u{202e}') && !text.contains('\u{7}'));
     assert!(!text.contains("\u{1b}]0;"));
@@ -121,5 +121,17 @@ fn a_place_at_the_end_of_a_file_is_shown() {
             let d = Diagnostic::new(&USAGE, "no").at(index.locate(end..end), "here");
             assert!(shown(vec![d], &sources).contains("a.yaml:"), "{text:?} {end}");
         }
+    }
+}
+
+#[test]
+fn without_a_terminal_no_line_is_broken() {
+    let command = format!("checkfu plan --allow {}", "retire=Agent/a ".repeat(20).trim_end());
+    let block = format!("accept:\n  - {{address: Agent/a, live: \"{}\", take: file}}", "a".repeat(100));
+    for fix in [command, block] {
+        let d = Diagnostic::new(&USAGE, "long ".repeat(40).trim_end()).fix(fix.clone());
+        let shown = style::plain(&report(&Diagnostics(vec![d]), &Sources::new(), Options { width: None }));
+        assert!(fix.lines().all(|line| shown.contains(line)), "{shown}");
+        assert!(shown.contains("long ".repeat(40).trim_end()), "{shown}");
     }
 }

@@ -4,6 +4,10 @@
 use similar::{Algorithm, DiffOp, TextDiff};
 use unicode_segmentation::UnicodeSegmentation;
 
+mod prose;
+
+pub use prose::{Place, Prose, Row, prose};
+
 /// Lines of context on each side of a changed place.
 const CONTEXT: usize = 1;
 /// From this many characters on, a line is compared sentence by sentence.

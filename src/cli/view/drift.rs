@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::cli::view::human::{self, Options};
+use crate::cli::view::human::{self, Options, Texts};
 use crate::cli::view::text::{count, line};
 use crate::cli::view::values::{self, Shown};
-use crate::cli::view::{diff, findings, style, words};
+use crate::cli::view::{findings, style, words};
 use crate::diag::bounded;
-use crate::model::Digest;
 use crate::model::op::Source;
 use crate::plan::{
-    Cause, Difference, Drift, DriftCause, Drifted, FieldChange, FileChange, Move, SourceRelation, Verdict,
+    Cause, Difference, Drift, DriftCause, Drifted, FieldChange, Move, SourceRelation, Verdict, place_of,
 };
 
 /// The whole report. Ends with a line feed.
 pub fn human(drift: &Drift, options: Options<'_>) -> String {
+    let options = Options { texts: Some(&drift.texts), ..options };
     let mut out = String::new();
     let origin = &drift.origin;
     let place = style::faint(format!("({} {})", origin.kind, line(&origin.at)));
@@ -64,7 +64,7 @@ pub(super) fn source(drift: &Drift) -> Option<String> {
             Some(format!("commit {now} is older than {last}, which was applied last"))
         }
         SourceRelation::OtherRepository => {
-            let place = |s: &Source| format!("{}:{}", text(s.repository.as_ref()), text(s.path.as_ref()));
+            let place = |s: &Source| line(&place_of(s));
             Some(format!("{} was last applied from {}, and this is {}", drift.owner, place(last), place(&drift.source)))
         }
         SourceRelation::Same | SourceRelation::Newer | SourceRelation::Stranger | SourceRelation::Unknown => None,
@@ -123,13 +123,13 @@ fn moved(drift: &Drift, options: Options<'_>, out: &mut String) {
         let id = resource.id.as_deref().map(|id| style::faint(format!("  {}", line(id)))).unwrap_or_default();
         let _ = writeln!(out, "  {}{id}", style::strong(&resource.address));
         for d in resource.differences.iter().filter(|d| d.cause.is_move()) {
-            difference(d, &drift.texts, options, out);
+            difference(d, options, out);
         }
     }
     out.push('\n');
 }
 
-fn difference(d: &Difference, texts: &Texts, options: Options<'_>, out: &mut String) {
+fn difference(d: &Difference, options: Options<'_>, out: &mut String) {
     let word = if d.conflict { format!("conflict, {}", d.cause.as_str()) } else { d.cause.as_str().to_owned() };
     let (sign, word) = if d.conflict {
         (style::alarm("!"), style::alarm(word))
@@ -141,15 +141,10 @@ fn difference(d: &Difference, texts: &Texts, options: Options<'_>, out: &mut Str
     let tail = style::faint(format!("{}{settled}{at}", by(d, line)));
     let field = d.field.as_deref().map(|f| format!("  {}", style::strong(line(f)))).unwrap_or_default();
     let _ = writeln!(out, "    {sign} {word}{field}{tail}");
-    for (label, change) in changes(d, texts) {
+    for (label, change) in changes(d, options.texts) {
         human::field(&change.0, change.1, &style::faint(label), options, out);
     }
-    for (file, change) in files(d, texts) {
-        let _ = writeln!(out, "      {} {}", values::file_sign(file.change), values::file(file));
-        if let Some(lines) = change {
-            human::diff_lines(&lines, options, out);
-        }
-    }
+    human::moved_files(&d.files, options, out);
 }
 
 /// ` by jane at 2026-…: incident 12`, as far as it is known. `shown` makes user text harmless.
@@ -164,7 +159,7 @@ pub(super) fn by(d: &Difference, shown: impl Fn(&str) -> String) -> String {
 }
 
 /// What is shown of a value that moved: live against last applied, and in a conflict the files against that too.
-pub(super) fn changes(d: &Difference, texts: &Texts) -> Vec<(&'static str, (String, Shown))> {
+pub(super) fn changes(d: &Difference, texts: Option<&Texts>) -> Vec<(&'static str, (String, Shown))> {
     let plain = |path: &str, before: Option<&serde_json::Value>, after: Option<&serde_json::Value>| {
         let change = FieldChange {
             path: path.to_owned(),
@@ -176,7 +171,7 @@ pub(super) fn changes(d: &Difference, texts: &Texts) -> Vec<(&'static str, (Stri
         (values::path(&change).to_owned(), values::change(&change))
     };
     let Some(field) = &d.field else { return Vec::new() };
-    if let Some(lines) = d.memory().and_then(|[before, after]| text(texts, before, after)) {
+    if let Some(lines) = d.memory().and_then(|[before, after]| human::text_lines(before, after, texts?)) {
         return vec![("  (last applied → live)", (field.clone(), Shown::Long(lines)))];
     }
     // Of files each is shown by itself.
@@ -196,22 +191,6 @@ pub(super) fn changes(d: &Difference, texts: &Texts) -> Vec<(&'static str, (Stri
         out.push(("  (last applied → wanted)", plain(field, d.applied.as_ref(), d.wanted.as_ref())));
     }
     out
-}
-
-/// Texts by digest.
-type Texts = BTreeMap<Digest, String>;
-
-/// Two texts as their difference, where both are at hand. What is not there is empty.
-fn text(texts: &Texts, before: Option<Digest>, after: Option<Digest>) -> Option<Vec<diff::Line>> {
-    let of = |digest: Option<Digest>| digest.map_or(Some(""), |d| texts.get(&d).map(String::as_str));
-    let (before, after) = (of(before)?, of(after)?);
-    Some(diff::lines(before, after)).filter(|lines| !lines.is_empty())
-}
-
-/// Files that moved, each with what changed in it, where that is a text.
-pub(super) fn files<'d>(d: &'d Difference, texts: &Texts) -> Vec<(&'d FileChange, Option<Vec<diff::Line>>)> {
-    let shown = |f: &FileChange| if f.before == f.after { None } else { text(texts, f.before, f.after) };
-    d.files.iter().map(|f| (f, shown(f))).collect()
 }
 
 /// What is pending of each resource, in one line: `plan` shows it whole.

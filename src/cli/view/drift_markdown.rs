@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::cli::view::drift::{by, changes, files, source, title, totals, waiting};
-use crate::cli::view::findings::{groups, row as finding_row};
-use crate::cli::view::markdown::{Section, cut, shown};
-use crate::cli::view::markup::{code, fence, indent, prose};
+use crate::cli::view::drift::{by, changes, source, title, totals, waiting};
+use crate::cli::view::fenced::{self, Extent, Hunk, block, of_shown, rows};
+use crate::cli::view::findings::{self, groups};
+use crate::cli::view::human::file_lines;
+use crate::cli::view::markup::{BUDGET, code, indent, prose};
+use crate::cli::view::section::{Section, TAIL};
 use crate::cli::view::text::{clip, count, line};
 use crate::cli::view::values::{self, Shown};
 use crate::diag::bounded;
@@ -13,13 +15,26 @@ use crate::plan::{Difference, Drift, Drifted};
 
 /// Longest text of one item of a list.
 const ITEM: usize = 300;
+/// Most lines of one diff.
+const LINES: usize = 60;
 
 /// All of its numbers, and as many rows as fit.
 pub fn drift(drift: &Drift) -> String {
-    let mut out = String::new();
+    drift_after(String::new(), drift)
+}
+
+/// The same behind a few lines that are always shown; all of it together is within the bound.
+pub fn drift_after(first: String, drift: &Drift) -> String {
+    let mut out = first;
     head(drift, &mut out);
     let mut left: Vec<String> = Vec::new();
-    section("Findings", groups(&drift.findings).iter().map(finding_row), "finding", &mut out, &mut left);
+    section(
+        "Findings",
+        groups(&drift.findings).iter().map(|g| findings::row(g, findings::BLOCK)),
+        "finding",
+        &mut out,
+        &mut left,
+    );
     moved(drift, &mut out, &mut left);
     let waiting = waiting(drift);
     let rows = waiting.iter().map(|(cause, _, address, about)| {
@@ -55,7 +70,7 @@ fn head(drift: &Drift, out: &mut String) {
 
 /// A folded list, as far as it fits.
 fn section(title: &str, rows: impl Iterator<Item = String>, noun: &str, out: &mut String, left: &mut Vec<String>) {
-    let mut section = Section { out, title, open: false };
+    let mut section = Section::folded(out, title, BUDGET - TAIL);
     let lost = rows.filter(|row| !section.push(row)).count();
     section.close();
     left.extend((lost > 0).then(|| count(lost, noun)));
@@ -63,7 +78,7 @@ fn section(title: &str, rows: impl Iterator<Item = String>, noun: &str, out: &mu
 
 /// What moved, first without what changed where that does not fit.
 fn moved(drift: &Drift, out: &mut String, left: &mut Vec<String>) {
-    let mut section = Section { out, title: "Moved live", open: false };
+    let mut section = Section::folded(out, "Moved live", BUDGET - TAIL);
     let (mut lost, mut bare) = (0, 0);
     for resource in &drift.resources {
         for d in resource.differences.iter().filter(|d| d.cause.is_move()) {
@@ -92,22 +107,18 @@ fn row(resource: &Drifted, d: &Difference) -> String {
 
 /// What changed, as one fenced diff.
 fn details(drift: &Drift, d: &Difference) -> String {
-    let mut body = String::new();
-    for (label, (path, change)) in changes(d, &drift.texts) {
-        let _ = writeln!(body, "@@ {} {} @@", line(&path), label.trim());
-        shown(&mut body, change);
+    let mut hunks: Vec<Hunk> = Vec::new();
+    for (label, (path, change)) in changes(d, Some(&drift.texts)) {
+        hunks.extend(of_shown(&format!("{} {}", line(&path), label.trim()), &change));
     }
-    for (file, change) in files(d, &drift.texts) {
-        let _ = writeln!(body, "{} {}", values::file_sign(file.change).replace(['~', '»'], "!"), values::file(file));
-        if let Some(lines) = change {
-            shown(&mut body, Shown::Long(lines));
+    for file in &d.files {
+        hunks.push(Hunk::bare(rows(fenced::of_file(file.change), &values::file(file))));
+        if let Some(lines) = file_lines(file, &drift.texts) {
+            hunks.extend(of_shown("", &Shown::Long(lines)));
         }
     }
-    if body.is_empty() {
-        return body;
-    }
-    cut(&mut body, "`checkfu drift`");
-    indent(&fence("diff", &body))
+    let extent = Extent { context: true, most: LINES, elsewhere: "`checkfu drift`" };
+    indent(&block(&hunks, extent).text)
 }
 
 fn kept(drift: &Drift, out: &mut String, left: &mut Vec<String>) {
@@ -214,7 +225,7 @@ mod tests {
     fn a_large_one_is_bounded_and_counts_what_it_leaves_out() {
         let many = |n: usize, live: &str| (0..n).map(|i| resource(&format!("a{i}"), vec![moved(live)])).collect();
         let text = drift(&report(many(40, &"One more line.\n".repeat(500))));
-        assert!(text.len() <= BUDGET && text.contains("more of this change in `checkfu drift`"), "{}", text.len());
+        assert!(text.len() <= BUDGET && text.contains("−0), see `checkfu drift` …"), "{}", text.len());
         let mut all = report(many(3_000, "x"));
         let nobodys =
             UnmanagedResource { kind: crate::model::Kind::Agent, name: EVIL.to_owned(), id: "agent_2".into() };
@@ -242,7 +253,8 @@ mod tests {
         // Outside of code there is none of it.
         let bare: String = text.split('`').step_by(2).collect();
         assert!(!bare.contains("<img") || text.contains("````"), "{text}");
-        let shown = crate::cli::view::drift::human(&report, human::Options { verbose: true, unchanged: "" });
+        let shown =
+            crate::cli::view::drift::human(&report, human::Options { verbose: true, unchanged: "", texts: None });
         assert!(!shown.contains('\u{202e}') && !shown.contains("\n# c"), "{shown}");
     }
 

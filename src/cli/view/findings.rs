@@ -10,8 +10,8 @@ use crate::cli::view::{style, words};
 use crate::diag::{bounded, codes};
 use crate::plan::{Effect, Finding};
 
-/// Most bytes of what is to be pasted in a Markdown document; more is not cut but left to `checkfu plan`.
-const BLOCK: usize = 12_000;
+/// Most bytes of what is to be pasted in a document of bounded length; more is not cut but left to `checkfu plan`.
+pub const BLOCK: usize = 12_000;
 
 /// Findings that differ in nothing but the address.
 pub struct Group<'a> {
@@ -169,8 +169,8 @@ pub fn human(findings: &[Finding], verbose: bool, out: &mut String) {
     out.push('\n');
 }
 
-/// As an item of a Markdown list.
-pub fn row(group: &Group<'_>) -> String {
+/// As an item of a Markdown list, with at most so many bytes to be pasted.
+pub fn row(group: &Group<'_>, most: usize) -> String {
     let finding = group.first();
     let at = finding.at.as_deref().map(|at| format!(" at {}", code(&clip(at, 300)))).unwrap_or_default();
     let message = prose(&bounded(&finding.message));
@@ -181,7 +181,7 @@ pub fn row(group: &Group<'_>) -> String {
     if !fix.words.is_empty() {
         let _ = writeln!(row, "\n  Fix: {}\n", prose(&bounded(&fix.words)));
     }
-    if fix.block.len() > BLOCK {
+    if fix.block.len() > most {
         let lines = count(fix.block.lines().count(), "line");
         let _ = writeln!(row, "  {lines}, more than fit here: `checkfu plan` prints them all.");
     } else if !fix.block.is_empty() {
@@ -247,9 +247,9 @@ mod tests {
         let text = shown(&many, false);
         assert!(text.contains("1100 times") && text.lines().count() < 1_110, "{text}");
         assert_eq!(text.matches("  - {address: Agent/a").count(), 1_100);
-        let row = row(&groups(&many)[0]);
+        let row = row(&groups(&many)[0], BLOCK);
         assert!(row.contains("1101 lines, more than fit here") && !row.contains("- {address"), "{row}");
-        let some = super::row(&groups(&many[..300])[0]);
+        let some = super::row(&groups(&many[..300])[0], BLOCK);
         assert!(some.matches("- {address: ").count() == 300 && !some.contains('…'), "whole where it fits: {some}");
     }
 

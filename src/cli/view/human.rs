@@ -1,16 +1,17 @@
 //! A plan as text for people: what changes, sorted by address; what is held; findings; totals last.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use rayon::prelude::*;
 
-use crate::cli::view::diff::{Line, Mark, Part};
+use crate::cli::view::diff::{self, Line, Mark, Part};
 use crate::cli::view::text::{clip, count, line, pad, visible};
 use crate::cli::view::values::{self, Shown};
 use crate::cli::view::{create, findings, style, words};
 use crate::diag::bounded;
-use crate::model::Address;
-use crate::plan::{Action, Cause, FileVerb, Held, KeptMemory, Plan, Step, Verb};
+use crate::model::{Address, Digest};
+use crate::plan::{Action, Cause, FileChange, FileVerb, Held, KeptMemory, Plan, Step, Verb};
 
 /// What the view needs to know beside the plan.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +20,12 @@ pub struct Options<'a> {
     pub verbose: bool,
     /// What stands before the findings; empty, or whole lines.
     pub unchanged: &'a str,
+    /// Texts of files that are held, by digest, as far as they are at hand.
+    pub texts: Option<&'a Texts>,
 }
+
+/// Texts by digest.
+pub type Texts = BTreeMap<Digest, String>;
 
 /// Lines of one field that are shown before the rest is only counted.
 const FIELD_LINES: usize = 120;
@@ -208,6 +214,33 @@ fn files(action: &Action, options: Options<'_>, out: &mut String) {
     }
 }
 
+/// Files that moved live, each with what changed in it, where that is a text that is at hand.
+pub(super) fn moved_files(files: &[FileChange], options: Options<'_>, out: &mut String) {
+    let most = if options.verbose { usize::MAX } else { FILES };
+    for file in files.iter().take(most) {
+        let _ = writeln!(out, "      {} {}", values::file_sign(file.change), values::file(file));
+        if let Some(lines) = options.texts.and_then(|texts| file_lines(file, texts)) {
+            diff_lines(&lines, options, out);
+        }
+    }
+    if files.len() > most {
+        let rest = format!("… {} more; -v shows them", count(files.len() - most, "file"));
+        let _ = writeln!(out, "      {}", style::faint(rest));
+    }
+}
+
+/// What changed in a file, where both texts are at hand.
+pub(super) fn file_lines(file: &FileChange, texts: &Texts) -> Option<Vec<Line>> {
+    if file.before == file.after { None } else { text_lines(file.before, file.after, texts) }
+}
+
+/// Two texts as their difference, where both are at hand. What is not there is empty.
+pub(super) fn text_lines(before: Option<Digest>, after: Option<Digest>, texts: &Texts) -> Option<Vec<Line>> {
+    let of = |digest: Option<Digest>| digest.map_or(Some(""), |d| texts.get(&d).map(String::as_str));
+    let (before, after) = (of(before)?, of(after)?);
+    Some(diff::lines(before, after)).filter(|lines| !lines.is_empty())
+}
+
 fn held(plan: &Plan, options: Options<'_>, out: &mut String) {
     if plan.held.is_empty() {
         return;
@@ -219,7 +252,7 @@ fn held(plan: &Plan, options: Options<'_>, out: &mut String) {
         held_one(item, options, out);
     }
     // A conflict is decided in the files: --revert does not.
-    if plan.held.iter().any(|item| !item.conflict) {
+    if plan.held.iter().any(|item| !item.conflict && !item.rolled_back) {
         let fix = "put back with --revert ADDRESS or --revert-all, or write it into the files to keep it";
         let _ = writeln!(out, "  {}", style::faint(fix));
     }
@@ -227,8 +260,8 @@ fn held(plan: &Plan, options: Options<'_>, out: &mut String) {
 }
 
 fn held_one(item: &Held, options: Options<'_>, out: &mut String) {
-    if item.owned_again {
-        return owned_again(item, options, out);
+    if item.owned_again || item.rolled_back {
+        return not_moved(item, options, out);
     }
     let who = item.actor.as_deref().map_or("an unknown actor".to_owned(), line);
     let when = item.when.as_deref().map(|w| format!(" at {}", line(w))).unwrap_or_default();
@@ -245,7 +278,12 @@ fn held_one(item: &Held, options: Options<'_>, out: &mut String) {
         Some(path) => {
             let at = item.at.as_deref().map(|at| format!("  {}", line(at))).unwrap_or_default();
             let tail = style::faint(format!("  (last applied → live){at}"));
-            field(path, values::two(item.applied.as_ref(), item.live.as_ref()), &tail, options, out);
+            if item.files.is_empty() {
+                field(path, values::two(item.applied.as_ref(), item.live.as_ref()), &tail, options, out);
+            } else {
+                let _ = writeln!(out, "      {}{tail}", line(path));
+                moved_files(&item.files, options, out);
+            }
             if item.conflict || item.accepted.is_some() {
                 let tail = style::faint("  (last applied → wanted)");
                 field(path, values::two(item.applied.as_ref(), item.wanted.as_ref()), &tail, options, out);
@@ -280,9 +318,9 @@ pub(super) fn kept_store(address: &Address, all: usize, memories: &[KeptMemory],
     }
 }
 
-/// Nobody moved it: the file speaks of it again, and says something else.
-fn owned_again(item: &Held, options: Options<'_>, out: &mut String) {
-    let why = style::faint("owned again; live differs from the file");
+/// Nobody moved it: the file speaks of it again, and says something else; or what it says was rolled back.
+fn not_moved(item: &Held, options: Options<'_>, out: &mut String) {
+    let why = style::faint(words::why_not_moved(item));
     let _ =
         writeln!(out, "  {} {}  {}  {why}", style::changed("≠"), style::changed("held"), style::strong(&item.address));
     let at = item.at.as_deref().map(|at| format!("  {}", line(at))).unwrap_or_default();
@@ -323,13 +361,18 @@ fn totals(plan: &Plan, out: &mut String) {
     if retired > 0 && forever > 0 {
         tail.push(style::alarm(format!("{forever} cannot be undone")));
     }
-    if plan.actions.is_empty() {
-        let _ = writeln!(out, "{} {}", style::strong("Nothing to do:"), tail.join(", "));
+    let (nothing, some, refused) = if words::is_diff(plan) {
+        ("Nothing changes:", "Changes:", "A plan with these changes could not be applied; the findings say why.")
     } else {
-        let _ = writeln!(out, "{} {}; {}", style::strong("Plan:"), words::totals_line(plan), tail.join(", "));
+        ("Nothing to do:", "Plan:", "This plan cannot be applied; the findings say why.")
+    };
+    if plan.actions.is_empty() {
+        let _ = writeln!(out, "{} {}", style::strong(nothing), tail.join(", "));
+    } else {
+        let _ = writeln!(out, "{} {}; {}", style::strong(some), words::totals_line(plan), tail.join(", "));
     }
     if !plan.applyable {
-        let _ = writeln!(out, "{}", style::alarm("This plan cannot be applied; the findings say why."));
+        let _ = writeln!(out, "{}", style::alarm(refused));
     }
     let _ = writeln!(out, "{} {}", style::faint("digest"), plan.digest);
 }

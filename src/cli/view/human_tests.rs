@@ -4,7 +4,7 @@ use super::*;
 use crate::cli::view::sample;
 
 fn shown(plan: &Plan) -> String {
-    style::plain(&super::plan(plan, Options { verbose: false, unchanged: "" }))
+    style::plain(&super::plan(plan, Options { verbose: false, unchanged: "", texts: None }))
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn nothing_from_a_workspace_reaches_the_terminal_raw() {
     plan.scope = vec![evil.to_owned()];
     let plan = sample::with_kept(plan, evil);
     for verbose in [false, true] {
-        let text = super::plan(&plan, Options { verbose, unchanged: "" });
+        let text = super::plan(&plan, Options { verbose, unchanged: "", texts: None });
         assert!(
             !text.contains("\u{1b}[2J")
                 && !text.contains('\u{202e}')

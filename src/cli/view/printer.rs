@@ -28,8 +28,10 @@ pub struct Printer {
     pub format: Format,
     /// Say more.
     pub verbose: bool,
-    /// Columns to fit into: those of the terminal, or 100 without one.
-    pub width: usize,
+    /// Columns that stdout fits into; `None` if it is no terminal.
+    pub out_width: Option<usize>,
+    /// The same of stderr.
+    pub err_width: Option<usize>,
     quiet: bool,
     color: Color,
     failed: AtomicBool,
@@ -38,8 +40,11 @@ pub struct Printer {
     one: AtomicBool,
 }
 
-/// The width where there is no terminal, so that output does not depend on where it runs.
-const PLAIN_WIDTH: usize = 100;
+/// Columns of a terminal, as many as are good to read.
+fn columns(terminal: &console::Term) -> Option<usize> {
+    let (_, columns) = terminal.size_checked().filter(|_| terminal.is_term())?;
+    Some(usize::from(columns).clamp(40, 160))
+}
 
 impl Printer {
     /// From the options. `no_color` is what the environment says.
@@ -50,14 +55,11 @@ impl Printer {
             _ => Format::Human,
         };
         let color = if no_color && global.color == Color::Auto { Color::Never } else { global.color };
-        let width = match console::Term::stdout().size_checked() {
-            Some((_, columns)) if std::io::stdout().is_terminal() => usize::from(columns).clamp(40, 160),
-            _ => PLAIN_WIDTH,
-        };
         Self {
             format,
             verbose: global.verbose,
-            width,
+            out_width: columns(&console::Term::stdout()),
+            err_width: columns(&console::Term::stderr()),
             quiet: global.quiet,
             color,
             failed: AtomicBool::new(false),

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::cli::view::findings::effect_word;
-use crate::cli::view::markup::{BUDGET, cell, code, fit, head, prose};
+use crate::cli::view::markup::{BUDGET, cell, code, fit, head, indent, prose};
 use crate::cli::view::text::{count, line, pad};
-use crate::cli::view::{human, markdown, style, values, words};
+use crate::cli::view::{fenced, human, style, values, words};
 use crate::diag::bounded;
 use crate::model::op::{ApplyInfo, ReceiptLine};
 use crate::plan::{Effect, FieldChange};
@@ -14,6 +14,9 @@ use crate::receipt::{Outcome, Receipt};
 
 /// Lines of done actions that are listed before the rest is only counted (unless `verbose`).
 const DONE_LINES: usize = 50;
+
+/// Most lines of one diff.
+const LINES: usize = 60;
 
 /// The outcomes in the order in which they are told: what needs somebody last, where it is seen.
 const OUTCOMES: [&str; 5] = ["done", "not_started", "blocked", "stale", "failed"];
@@ -52,7 +55,7 @@ pub fn apply(info: &ApplyInfo, changes: &BTreeMap<String, Vec<FieldChange>>, ver
     }
     out.push('\n');
     lines(&info.lines, true, &mut out);
-    let options = human::Options { verbose, unchanged: "" };
+    let options = human::Options { verbose, unchanged: "", texts: None };
     // In the order in which they were done.
     for (action, changes) in info.lines.iter().filter_map(|l| changes.get_key_value(&l.action)) {
         let _ = writeln!(out, "\n  {}", style::strong(line(action)));
@@ -105,14 +108,20 @@ pub fn apply_markdown(info: &ApplyInfo, changes: &BTreeMap<String, Vec<FieldChan
     let rest = |left| format!("{}. `checkfu show {}` shows all.", count(left, "line"), info.id);
     let out = fit(out, lines.into_iter().map(row), rest);
     let all = info.lines.iter().filter_map(|l| changes.get_key_value(&l.action));
-    let all: Vec<String> =
-        all.flat_map(|(action, changes)| changes.iter().map(move |c| markdown::change(action, c))).collect();
+    let all: Vec<String> = all.flat_map(|(action, changes)| changes.iter().map(move |c| change(action, c))).collect();
     // What needs somebody is worth more room than what was done.
     if all.is_empty() || out.len() > BUDGET / 2 {
         return out;
     }
     let rest = |left| format!("{}. `checkfu show {}` shows all.", count(left, "change"), info.id);
     fit(format!("{out}\n"), all.into_iter(), rest)
+}
+
+/// A field that an action changed.
+fn change(action: &str, change: &FieldChange) -> String {
+    let extent = fenced::Extent { context: true, most: LINES, elsewhere: "`checkfu show`" };
+    let (hunks, _) = fenced::change(change);
+    format!("- {}\n{}", code(action), indent(&fenced::block(&hunks, extent).text))
 }
 
 fn lines(all: &[ReceiptLine], verbose: bool, out: &mut String) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cli::view::text;
 use crate::diag::Severity;
 use crate::model::Kind;
-use crate::plan::{Action, Cause, FieldChange, FollowerOf, Plan, Reversible, Step, Verb};
+use crate::plan::{Action, Cause, FieldChange, FollowerOf, Held, NOTE_OF_UNDONE, Plan, Reversible, Step, Verb};
 
 /// The sign in front of an action.
 pub fn symbol(verb: Verb) -> &'static str {
@@ -78,6 +78,9 @@ pub fn totals_line(plan: &Plan) -> String {
         .into_iter()
         .flat_map(|(verb, n)| match verb {
             Verb::Record => [some(n - settled, "record"), some(settled, "settle")],
+            Verb::Policy if plan.actions.iter().any(notes_undone) => {
+                [Some(format!("the {NOTE_OF_UNDONE} to set")), None]
+            }
             Verb::Policy => [Some("the policy to set".to_owned()), None],
             verb => [some(n, verb.as_str()), None],
         })
@@ -101,9 +104,16 @@ pub fn moves(action: &Action) -> bool {
     matches!(action.verb, Verb::Rename | Verb::Adopt | Verb::TakeOver | Verb::Release | Verb::HandOver)
 }
 
+/// Is the policy left as it is, and what a rollback undid noted beside it?
+fn notes_undone(action: &Action) -> bool {
+    action.verb == Verb::Policy && action.about.name == NOTE_OF_UNDONE
+}
+
 /// What is acted on: an address, of a rename the old one too, or the owner for the policy.
 pub fn subject(action: &Action) -> String {
-    let Some(address) = &action.address else { return "owner policy".to_owned() };
+    let Some(address) = &action.address else {
+        return if notes_undone(action) { NOTE_OF_UNDONE.to_owned() } else { "owner policy".to_owned() };
+    };
     match &action.about.from {
         Some(from) if action.verb == Verb::Rename => format!("{} → {address}", text::line(from)),
         _ => address.to_string(),
@@ -175,3 +185,17 @@ pub fn severity(severity: Severity) -> &'static str {
 
 /// The command that applies.
 pub const APPLY: &str = "`checkfu apply`";
+
+/// Was it made against an earlier commit, with no workspace?
+pub fn is_diff(plan: &Plan) -> bool {
+    plan.format == crate::plan::DIFF_FORMAT
+}
+
+/// Why something is held that nobody moved.
+pub fn why_not_moved(item: &Held) -> &'static str {
+    if item.rolled_back {
+        "rolled-back; what the file says does not come back by itself"
+    } else {
+        "owned again; live differs from the file"
+    }
+}

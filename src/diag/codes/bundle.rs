@@ -40,6 +40,9 @@ codes! {
     NESTED_SKILL = "bundle.nested_skill", Warning, "SKILL.md inside a skill",
         "A folder with SKILL.md is one skill; some clients refuse one that holds a second SKILL.md.",
         "Move the inner skill beside the outer one.";
+    NO_BASE = "bundle.no_base", Error, "commit to compare with that cannot be read",
+        "What files change can only be told against an earlier commit, which has to be in the repository here. A check-out in continuous integration mostly holds one commit alone.",
+        "In a workflow give actions/checkout `fetch-depth: 2` for a pull request, or `fetch-depth: 0` for the whole history; on GitLab set `GIT_DEPTH: 0`; elsewhere fetch the branch, and `git fetch --unshallow`.";
     NOT_A_FOLDER = "bundle.not_a_folder", Error, "file where a folder is due, or the reverse",
         "Skills and memories are folders of files; a text is a file.",
         "Correct the path.";

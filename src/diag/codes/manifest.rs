@@ -114,7 +114,7 @@ codes! {
         "Keep the text or the key, not both; texts to put before it go under `preamble`.";
     CONFLICT_MARKER = "manifest.conflict_marker", Error, "the mark of a conflict that nobody decided yet",
         "Two sides changed the same lines, and both stand in the file between `<<<<<<<` and `>>>>>>>`: after `pull --drift` what the file says and what is live, with what was last applied between them.",
-        "Keep what is right and remove the marks. An example of a conflict belongs into a fenced block of code.";
+        "Keep what is right and remove the marks. An example of a conflict belongs into a fenced block of code; in a file that is only passed on, as those beside SKILL.md and in trees, a blank in front of a mark makes it none.";
     TWO_DOCUMENTS = "manifest.two_documents", Error, "front matter of more than one document",
         "A line `...` or a second `---` ends a YAML document; front matter is exactly one.",
         "Remove the line.";

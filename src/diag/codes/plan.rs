@@ -13,6 +13,15 @@ codes! {
     NEW_ID = "plan.new_id", Note, "It comes back as another resource",
         "What was retired does not come back: a rollback makes it anew, and versions, sessions and memories stay with the old id.",
         "Nothing, if that will do.";
+    MEMORY_LOST = "plan.memory_lost", Note, "A memory that a rollback cannot bring back",
+        "Its recorded contents are not in the workspace any more: a version that was redacted is gone for good. The rest of the store goes back.",
+        "Write it into the files, and apply them.";
+    UNDONE_RETURNS = "plan.undone_returns", Note, "What a rollback undid comes back with a change",
+        "A rollback undoes a resource as a whole, until its own source changes. It changed, so all that it says is applied, and with it what was undone.",
+        "Take out of the file what is to stay undone.";
+    PROTECTION_STAYS = "plan.protection_stays", Note, "What is taken over stays protected",
+        "Protection is a property of the live resource. Who takes it over does not take that away in the same plan: what a plan unprotects it could not retire, and whoever lost it may still count on it.",
+        "Name it in `policy.protect` to keep it so; else the next plan unprotects it.";
     BLOCKED = "plan.blocked", Note, "It waits for another resource",
         "It refers to a resource that is in conflict, gone or in error, so its own change cannot be made in order.",
         "Settle the resource that it waits for.";
@@ -82,9 +91,9 @@ codes! {
     ADDRESS_TAKEN = "plan.address_taken", Error, "Two live resources are to be at one address",
         "A `moved:` or `adopt:` line leads to an address at which there is a live resource already.",
         "Take the line out, or give one of the two another name and apply that first.";
-    SAME_ADDRESS = "plan.same_address", Error, "Another owner has an equal resource at this address",
-        "Most likely it moves from one repository to another. Made now there would be two, and the old one would be retired.",
-        "Wait until its owner hands it over, take it over, or, if it is another one: --allow same-name=ADDRESS.";
+    SAME_ADDRESS = "plan.same_address", Error, "Another owner has a resource at this address",
+        "It may be one that moves from one repository to another, changed on the way or not. Made now there would be two, and the old one would be retired. Two owners may have the same address, but a second resource is not made without a word.",
+        "Wait until its owner hands it over, take it over, or, if it is another one, once: --allow same-name=ADDRESS.";
     NEWER_VERSION = "plan.newer_version", Note, "A pinned resource of another owner has a newer version",
         "A pin moves only by a change of the file.",
         "Look at the newer version, and pin it if it is wanted.";

@@ -31,6 +31,12 @@ codes! {
     NOT_PATCHED = "pull.not_patched", Error, "A file cannot be changed in one place",
         "It is changed value by value, so that comments, order and quotes stay; here no way was found to do that",
         "Change it by hand: the live value is shown by `checkfu plan`";
+    CONFLICT = "pull.conflict", Error, "File and live changed the same to something else",
+        "Both moved on from what was last applied, and it is nothing that marks can stand in: the file keeps what it says, so nothing is lost",
+        "Write into the file what it is to be, and decide in checkfu.yaml: `accept:` with `take: file` sends the file, with `take: live` `checkfu pull --drift` brings what is live";
+    PARTIAL = "pull.partial", Warning, "Only a part is declared here",
+        "A project declares all that its owner has: what is live and not declared is retired by the next plan",
+        "Pull the rest too, or plan and apply only what is named";
     LEFT = "pull.left", Warning, "Something is left where it is",
         "It has no form in a project, or is gone live",
         "Nothing to do, unless it was expected";

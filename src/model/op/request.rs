@@ -434,6 +434,10 @@ pub struct Source {
     /// Uncommitted changes in the project folder; absent without Git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty: Option<bool>,
+    /// Tells the project folder from any other on its machine, where Git tells nothing: neither a remote nor a commit. A
+    /// digest, which holds no path that could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<Digest>,
     /// A rollback: the Apply whose state this is, of which all else is the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<String>,

@@ -68,7 +68,8 @@ fn whole(plan: &Plan, problems: &mut Vec<String>) {
 fn held(plan: &Plan, problems: &mut Vec<String>) {
     let mut fields: BTreeMap<&Address, Vec<Option<&str>>> = BTreeMap::new();
     let mut conflicts = BTreeSet::new();
-    for held in &plan.held {
+    // Of what was rolled back a part of a field stays; the rest of it may be written.
+    for held in plan.held.iter().filter(|h| !h.rolled_back) {
         fields.entry(&held.address).or_default().push(held.field.as_deref());
         if held.conflict {
             conflicts.insert(&held.address);

@@ -6,14 +6,13 @@ use crate::desired::Desired;
 use crate::diag::codes::plan as codes;
 use crate::live::LiveBody;
 use crate::model::Digest;
-use crate::model::kinds::Change;
 use crate::model::op::{Moved, Summary};
 use crate::plan::compare::{self, FieldDelta, Outcome, Rule};
 use crate::plan::drift::{Difference, DriftCause, Drifted, Move};
 use crate::plan::item::Item;
 use crate::plan::memory::{self, Mode};
 use crate::plan::standing::SourceRelation;
-use crate::plan::{Effect, FileChange, Gathered, changes, deep, hold, places};
+use crate::plan::{Effect, Gathered, changes, deep, hold, places};
 
 /// Why the files say something else than what was applied.
 fn pending(relation: SourceRelation) -> DriftCause {
@@ -196,20 +195,11 @@ impl Case<'_> {
         let one =
             |(path, before, after): deep::Difference<'_>| Move { path, before: before.cloned(), after: after.cloned() };
         out.changes = moved.into_iter().map(one).collect();
-        out.files = self.files(f, body);
+        out.files = changes::moved(self.item, f, body);
         if self.declared {
             out.at = Some(places::of_change(self.item.wanted, &f.path, f.live, f.wanted));
         }
         out
-    }
-
-    /// Files that moved, where those that were applied are at hand.
-    fn files(&self, f: &FieldDelta<'_>, body: &LiveBody) -> Vec<FileChange> {
-        let Some((set, _)) = self.item.wanted.content.as_ref().filter(|_| f.field.change == Change::Publish) else {
-            return Vec::new();
-        };
-        let is_applied = f.applied == Some(&Value::String(set.digest.to_string()));
-        if is_applied { changes::trees(&set.entries, &body.entries) } else { Vec::new() }
     }
 
     /// A memory; `None`: it is as it should be, or what others write there is no drift.

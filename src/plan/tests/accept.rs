@@ -22,7 +22,7 @@ fn conflict() -> (Desired, World) {
 }
 
 fn decide(desired: &mut Desired, world: &mut World, take: Take) {
-    let live = world.get("Agent/a").summary.live_digest.unwrap();
+    let live = world.moved_live("Agent/a");
     desired.accept = vec![Accept { address: address("Agent/a"), live, take, reason: "as agreed".into() }];
 }
 
@@ -36,7 +36,7 @@ fn a_conflict_prints_the_line_that_decides_it() {
     let plan = world.plan(&desired);
     assert_eq!((ids(&plan), exit_code(&plan)), (vec!["Agent/b#update"], 4));
     let fixes = fixes(&plan, "plan.conflict");
-    let live = world.get("Agent/a").summary.live_digest.unwrap();
+    let live = world.moved_live("Agent/a");
     let line = format!("accept:\n  - {{address: Agent/a, live: \"{live}\", take: file, reason: …}}");
     assert!(fixes[0].ends_with(&line), "{fixes:?}");
     assert_eq!(fixes[1..], ["it is decided together with `instructions`"]);
@@ -74,13 +74,27 @@ fn live_is_taken_and_stays_though_the_rest_is_applied() {
     assert!(plan.held.iter().all(|h| h.accepted.as_deref() == Some("as agreed") && !h.conflict), "{:?}", plan.held);
     world.apply(&plan);
     assert_eq!(world.body("Agent/a").live["instructions"], "theirs");
-    // The digest of the line is no more that of what is live, and nothing is in conflict all the same: it is held.
+    // The line is the decision: nothing is recorded of it, and the rest of the resource was applied beside it.
+    assert_eq!(world.body("Agent/a").applied.spec["instructions"], "i");
     let plan = world.plan(&desired);
-    assert_eq!((exit_code(&plan), plan.held.len(), plan.held[0].conflict), (3, 2, false));
+    assert_eq!((exit_code(&plan), plan.held.len(), ids(&plan)), (3, 2, vec![]));
+    assert_eq!(
+        (&plan.held[0].accepted, &plan.held[0].applied),
+        (&Some("as agreed".to_owned()), &Some(json!("i"))),
+        "{:?}",
+        plan.held
+    );
+    assert!(plan.findings.is_empty(), "{:?}", plan.findings);
     let back = crate::plan::Options { revert_all: true, ..options() };
     assert_eq!(world.plan_with(&desired, &back).actions[0].verb, Verb::Update);
-    // Another change of the file is another conflict.
-    desired.put_agent("a", "ours again", &[]);
+    // When live moves again, nobody has decided about that.
+    world.outside("Agent/a", "instructions", json!("theirs again"));
+    let plan = world.plan(&desired);
+    assert_eq!((exit_code(&plan), fixes(&plan, "plan.accept_void").len()), (4, 1));
+    let values = [&plan.held[0].applied, &plan.held[0].live, &plan.held[0].wanted].map(|v| v.clone().unwrap());
+    assert_eq!(values, [json!("i"), json!("theirs again"), json!("ours")]);
+    // Without the line nothing is decided either.
+    desired.accept.clear();
     assert_eq!(exit_code(&world.plan(&desired)), 4);
 }
 
@@ -93,7 +107,7 @@ fn a_line_is_void_when_live_moves_again() {
         let plan = world.plan(&desired);
         assert_eq!((ids(&plan), exit_code(&plan)), (vec!["Agent/b#update"], 4));
         let void = plan.findings.iter().find(|f| f.code == "plan.accept_void").unwrap();
-        let now = world.get("Agent/a").summary.live_digest.unwrap().to_string();
+        let now = world.moved_live("Agent/a").to_string();
         assert!(void.effect == Effect::Note && void.message.contains(&now), "{void:?}");
         assert!(fixes(&plan, "plan.conflict")[0].contains(&now));
         // It says nothing where it is out of scope.

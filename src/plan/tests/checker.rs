@@ -53,20 +53,7 @@ fn at(plan: &Plan, id: &str) -> usize {
 }
 
 fn held(name: &str, field: Option<&str>, conflict: bool) -> Held {
-    Held {
-        address: address(name),
-        field: field.map(Into::into),
-        applied: None,
-        live: None,
-        wanted: None,
-        conflict,
-        owned_again: false,
-        accepted: None,
-        actor: None,
-        when: None,
-        break_glass: None,
-        at: None,
-    }
+    Held { field: field.map(Into::into), conflict, ..Held::of(&address(name), None) }
 }
 
 fn finding(code: &str, effect: Effect) -> Finding {

@@ -56,6 +56,26 @@ fn agent(applied: &str, live: &str, wanted: &str) -> (World, Desired) {
 }
 
 #[test]
+fn files_that_moved_live_are_held_by_path() {
+    let mut desired = project();
+    let (one, two) =
+        (files(&[("SKILL.md", "1"), ("a.md", "a")]), files(&[("SKILL.md", "2"), ("a.md", "a"), ("b.md", "b")]));
+    desired.put_files("Skill/s", one);
+    let mut world = World::of(&desired);
+    world.body("Skill/s").entries = two.entries;
+    world.outside("Skill/s", "content", serde_json::json!(two.digest));
+    let plan = world.plan(&desired);
+    let held = &plan.held[0];
+    let paths: Vec<&str> = held.files.iter().map(|f| f.path.as_str()).collect();
+    assert_eq!(paths, ["SKILL.md", "b.md"]);
+    assert_eq!(held.wants(1).collect::<Vec<_>>(), [sha("1"), sha("2"), sha("b")]);
+    assert_eq!(held.wants(0).count(), 0, "too long to be shown");
+    // Where the files say something else, what was applied is not at hand.
+    desired.put_files("Skill/s", files(&[("SKILL.md", "3")]));
+    assert!(world.plan(&desired).held[0].conflict && world.plan(&desired).held[0].files.is_empty());
+}
+
+#[test]
 fn a_field_by_its_three_values() {
     type Row<'a> = (&'a str, &'a str, &'a str, &'a [&'a str], Verdict, u8);
     let rows: &[Row<'_>] = &[

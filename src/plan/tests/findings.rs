@@ -4,26 +4,26 @@ use serde_json::{Value, json};
 
 use super::world::*;
 use crate::desired::Desired;
-use crate::live::{Live, OwnerRecord};
+use crate::live::Live;
 use crate::model::Kind;
 use crate::model::config::{Adopt, Moved, Removed};
-use crate::model::op::{Referrer, Resolved, Source, Summary};
-use crate::plan::{self, Effect, Options, Plan, SourceRelation, exit_code};
+use crate::model::op::{Referrer, Resolved, Summary};
+use crate::plan::{self, Effect, Options, Plan, exit_code};
 
-fn allow(rules: &[&str]) -> Options {
+pub(super) fn allow(rules: &[&str]) -> Options {
     let mut options = options();
     options.allowances = rules.iter().map(|r| r.parse().unwrap()).collect();
     options
 }
 
 /// Code, effect and address of the only finding.
-fn only(plan: &Plan) -> (&str, Effect, String) {
+pub(super) fn only(plan: &Plan) -> (&str, Effect, String) {
     assert_eq!(plan.findings.len(), 1, "{:?}", plan.findings);
     let f = &plan.findings[0];
     (&f.code, f.effect, f.address.as_ref().map(ToString::to_string).unwrap_or_default())
 }
 
-fn skills(n: usize) -> Desired {
+pub(super) fn skills(n: usize) -> Desired {
     let mut desired = project();
     for i in 0..n {
         desired.put_files(&format!("Skill/s{i:02}"), files(&[("SKILL.md", &format!("{i}"))]));
@@ -323,55 +323,6 @@ fn a_shared_store_of_another_owner_mounts_read_only() {
     assert!(of("principal").plan(&mount("read_write")).findings.is_empty());
 }
 
-fn source(repository: &str, commit: &str) -> Source {
-    let text = |s: &str| Some(s.to_owned());
-    Source {
-        repository: text(repository),
-        path: text(""),
-        commit: text(commit),
-        dirty: Some(false),
-        ..Source::default()
-    }
-}
-
-#[test]
-fn sources() {
-    let mut desired = skills(1);
-    desired.source = source("github.com/acme/support", "c2");
-    let mut world = World::new();
-    let at = |s: Source| {
-        Some(OwnerRecord { policy: None, source: Some(s), undone: std::collections::BTreeMap::default(), seq: 1 })
-    };
-    world.live.record = at(source("github.com/acme/support", "c1"));
-    let with = |relation: SourceRelation, rules: &[&str]| Options { source_relation: relation, ..allow(rules) };
-    assert!(world.plan_with(&desired, &with(SourceRelation::Newer, &[])).findings.is_empty());
-    let unknown = world.plan_with(&desired, &with(SourceRelation::Unknown, &[]));
-    assert_eq!(only(&unknown), ("plan.source_unknown", Effect::Note, String::new()));
-    let older = world.plan_with(&desired, &with(SourceRelation::Older, &[]));
-    assert_eq!(only(&older), ("plan.source", Effect::Refuses, String::new()));
-    assert!(world.plan_with(&desired, &with(SourceRelation::Older, &["source"])).applyable);
-    world.live.record = at(source("github.com/acme/other", "c1"));
-    let other = world.plan_with(&desired, &with(SourceRelation::Same, &[]));
-    assert_eq!(only(&other), ("plan.source", Effect::Refuses, String::new()));
-    // where nothing would be done, nothing is refused
-    world.live.record = None;
-    let first = world.plan(&desired);
-    world.apply(&first);
-    world.live.record = at(source("github.com/acme/support", "c3"));
-    let idle = world.plan_with(&desired, &with(SourceRelation::Older, &[]));
-    assert_eq!((only(&idle).1, exit_code(&idle)), (Effect::Note, 0));
-    // A source that does not know the commit may change what is there, and lets nothing go.
-    let mut two = skills(2);
-    two.source = source("github.com/acme/support", "x1");
-    let stranger = world.plan_with(&two, &with(SourceRelation::Stranger, &[]));
-    assert_eq!(only(&stranger), ("plan.source", Effect::Note, String::new()));
-    world.apply(&stranger);
-    desired.source = source("github.com/acme/support", "x2");
-    let goes = world.plan_with(&desired, &with(SourceRelation::Stranger, &[]));
-    assert_eq!((only(&goes), exit_code(&goes)), (("plan.source", Effect::Refuses, String::new()), 5));
-    assert!(world.plan_with(&desired, &with(SourceRelation::Stranger, &["source"])).applyable);
-}
-
 #[test]
 fn references_of_other_owners() {
     let mut desired = project();
@@ -556,6 +507,7 @@ fn all_codes_are_reached() {
         include_str!("owners.rs"),
         include_str!("accept.rs"),
         include_str!("rolled_back.rs"),
+        include_str!("sources.rs"),
     ];
     for code in crate::diag::codes::plan::ALL {
         let named = format!("\"{}\"", code.code);

@@ -31,7 +31,7 @@ fn three(path: &str, applied: &str, live: &str, wanted: &str, revert: bool) -> P
     desired.put("Agent/a", &spec(wanted));
     let mut options = options();
     if revert {
-        options.revert.insert(address("Agent/a"));
+        options.revert.add("Agent/a");
     }
     let plan = world.plan_with(&desired, &options);
     let lean = crate::plan::plan(&desired, &world.snapshot(&desired), &options);
@@ -146,7 +146,7 @@ fn what_another_archived_is_held_as_absent_and_made_anew_by_revert_alone() {
     assert_eq!(plan.notes.blocked, [address("Agent/a"), address("Skill/s")]);
     assert_eq!((codes(&plan), plan.findings[0].effect), (vec!["plan.blocked"], Effect::Note));
     let mut options = options();
-    options.revert.insert(address("Skill/s"));
+    options.revert.add("Skill/s");
     let plan = world.plan_with(&desired, &options);
     let gone = world.get("Skill/s").summary.id.clone();
     assert_eq!(plan.actions[0].precondition, Precondition::Absent { since: Some(gone) });

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::world::*;
+use crate::model::config::{Accept, Take};
 use crate::model::op::ActorKind::{Api, Session};
 use crate::plan::{Effect, FileVerb, Plan, Precondition, Step, exit_code};
 
@@ -282,4 +283,41 @@ fn a_mode_on_all_contents_is_that_of_each() {
         world.apply(&plan);
         assert_eq!(ids(&world.plan(&desired)), Vec::<&str>::new());
     }
+}
+
+/// A store in which `/p/a` was applied as `1`, then moved live and in the file, with a line that takes the file.
+fn decided(live: Option<&str>, wanted: Option<&str>, take: Take) -> (Plan, Plan) {
+    let mut desired = project();
+    desired.put_store("s", &[("/p", "upkeep")], &[("/p/a", "1"), ("/p/z", "z")]);
+    let mut world = World::of(&desired);
+    world.remember("MemoryStore/s", "/p/a", live, Api);
+    // Only live moved there, so there is nothing to decide.
+    world.remember("MemoryStore/s", "/p/z", Some("theirs"), Api);
+    let memories: Vec<_> = wanted.map(|w| ("/p/a", w)).into_iter().chain([("/p/z", "z")]).collect();
+    desired.put_store("s", &[("/p", "upkeep")], &memories);
+    let digest = world.get("MemoryStore/s").summary.live_digest.unwrap();
+    let line = Accept { address: address("MemoryStore/s"), live: digest, take, reason: "joined".into() };
+    desired.accept = vec![line];
+    let plan = world.plan(&desired);
+    world.apply(&plan);
+    let again = world.plan(&desired);
+    assert_eq!(ids(&again), Vec::<&str>::new(), "{live:?} {wanted:?}");
+    // It is void once live moves again.
+    world.remember("MemoryStore/s", "/p/a", Some("later"), Api);
+    assert_eq!(written(&world.plan(&desired)), Vec::<String>::new());
+    (plan, again)
+}
+
+#[test]
+fn a_line_that_takes_the_file_settles_a_memory_that_both_sides_changed() {
+    let kept = |plan: &Plan| plan.notes.kept_memories.values().sum::<u32>();
+    for (live, wanted, writes) in
+        [(Some("9"), Some("2"), "+/p/a"), (None, Some("2"), "+/p/a"), (Some("9"), None, "-/p/a")]
+    {
+        let (plan, again) = decided(live, wanted, Take::File);
+        assert_eq!((written(&plan), kept(&plan), kept(&again)), (vec![writes.to_owned()], 1, 1), "{live:?} {wanted:?}");
+        assert!(!codes(&plan).contains(&"plan.nothing_left") && codes(&again).contains(&"plan.nothing_left"));
+    }
+    let (plan, _) = decided(Some("9"), Some("2"), Take::Live);
+    assert_eq!((written(&plan), kept(&plan)), (Vec::new(), 2));
 }

@@ -12,6 +12,8 @@ mod order;
 mod owners;
 mod rolled_back;
 mod scopes;
+mod since;
+mod sources;
 mod table;
 mod table_wholes;
 mod town;

@@ -273,6 +273,22 @@ fn a_take_over_names_who_loses_it_and_the_loser_is_told() {
 }
 
 #[test]
+fn what_is_taken_over_stays_protected_until_the_next_plan() {
+    let mut theirs = project_of(B);
+    theirs.put_agent("a", "i", &[]).protected = true;
+    let mut world = World::of(&theirs);
+    turn(&mut world, B, A);
+    let mut desired = project();
+    desired.put_agent("a", "i", &[]);
+    desired.adopt = vec![adopt("Agent/a", "agent_1", Some(B))];
+    let plan = world.plan(&desired);
+    assert_eq!((ids(&plan), codes(&plan)), (vec!["Agent/a#take-over"], vec!["plan.protection_stays"]));
+    world.apply(&plan);
+    assert!(world.get("Agent/a").summary.protected);
+    assert_eq!(ids(&settles(&mut world, &desired)), ["Agent/a#unprotect"]);
+}
+
+#[test]
 fn a_held_edit_stays_held_under_a_new_owner() {
     let mut theirs = project_of(B);
     theirs.put_agent("a", "i", &[]);
@@ -333,12 +349,70 @@ fn a_repository_that_is_split_loses_nothing_whoever_merges_first() {
     turn(&mut world, A, B);
     assert_eq!(ids(&settles(&mut world, &moved)), ["Skill/tone#take-over"]);
     assert_eq!(world.get("Skill/tone").summary.id, "skill_1");
-    // an unequal one of the same name is another
+    // An unequal one of the same name may be the same one, changed on the way, and waits as well.
     let mut world = World::of(&before);
     turn(&mut world, A, B);
     let mut other = project_of(B);
     other.put_files("Skill/tone", files(&[("SKILL.md", "another")]));
-    assert_eq!(ids(&world.plan(&other)), ["Skill/tone#create"]);
+    let plan = world.plan(&other);
+    assert_eq!((ids(&plan), exit_code(&plan)), (Vec::<&str>::new(), 4));
+    let said = &find(&plan, "plan.same_address").message;
+    assert_eq!(said, "acme/support has Skill/tone too, and another content in it: this one would be a second Skill");
+    assert_eq!(ids(&world.plan_with(&other, &allow("same-name=Skill/*"))), ["Skill/tone#create"]);
+}
+
+#[test]
+fn what_is_the_same_but_for_who_has_what_it_uses_waits_too() {
+    // The agent moves and the skill stays: merged first, the new file names the skill as another's.
+    let content = files(&[("SKILL.md", "1")]).digest;
+    let uses = |skill: &str| {
+        let skills = json!([{"skill": skill, "content": content}]);
+        json!({"model": "claude-sonnet-5", "instructions": "i", "skills": skills})
+    };
+    let mut before = skill_and_user(A, "1");
+    before.put("Agent/a", &uses("tone"));
+    let mut world = World::of(&before);
+    let mut takes = project_of(B);
+    takes.put("Agent/a", &uses("acme/support:Skill/tone"));
+    takes.put_agent("user", "i", &[]);
+    let found = Resolved {
+        key: "acme/support:Skill/tone".into(),
+        id: Some("skill_1".into()),
+        kind: Some(Kind::Skill),
+        content: Some(content),
+        newest: Some(content),
+        ..Resolved::default()
+    };
+    turn(&mut world, A, B);
+    for key in [found.key.clone(), format!("{}@{content}", found.key)] {
+        world.live.resolved.insert(key, found.clone());
+    }
+    let plan = world.plan(&takes);
+    assert_eq!((ids(&plan), exit_code(&plan)), (vec!["Agent/user#create"], 4));
+    let equal = "acme/support has an equal Agent/a: this one would be a second Agent";
+    assert_eq!(find(&plan, "plan.same_address").message, equal);
+    // Both move, and the agent names the skill as its own: neither is there, and they are the same two.
+    let mut both = project_of(B);
+    both.put_files("Skill/tone", files(&[("SKILL.md", "1")]));
+    both.put("Agent/a", &uses("tone"));
+    let plan = world.plan(&both);
+    assert_eq!((codes(&plan), ids(&plan)), (vec!["plan.same_address"; 2], Vec::new()));
+    assert!(plan.findings.iter().all(|f| f.message.contains("has an equal")), "{:?}", plan.findings);
+}
+
+#[test]
+fn a_mount_of_another_agent_is_another_mount_whatever_its_name() {
+    let mut world = World::of(&support("helpdesk", "notes"));
+    turn(&mut world, A, B);
+    let same = support("helpdesk", "notes");
+    let desired = Desired { owner: named(B), ..same };
+    let plan = world.plan(&desired);
+    assert_eq!(plan.findings.iter().filter(|f| f.code == "plan.same_address").count(), 3, "{:?}", plan.findings);
+    assert_eq!(ids(&plan), Vec::<&str>::new(), "the mount waits for its agent");
+    let mut options = options();
+    options.allowances = ["Agent/*", "MemoryStore/notes"].map(|a| format!("same-name={a}").parse().unwrap()).to_vec();
+    let plan = world.plan_with(&desired, &options);
+    assert!(ids(&plan).contains(&"MemoryMount/helpdesk.notes#create"), "{:?} {:?}", ids(&plan), plan.findings);
 }
 
 #[test]
@@ -470,6 +544,24 @@ fn a_rename_is_offered_as_a_ready_block() {
 }
 
 #[test]
+fn what_was_renamed_and_changed_at_once_is_told_as_a_possibility() {
+    let text = |last: &str| format!("You answer questions of customers. Be kind and brief. {last}");
+    let mut desired = project();
+    desired.put_agent("helpdesk", &text("Say hello."), &[]);
+    desired.put_agent("other", "Count the days until the end of the year, and nothing else whatsoever.", &[]);
+    let world = World::of(&desired);
+    let mut renamed = project();
+    renamed.put_agent("support", &text("Say goodbye."), &[]);
+    let plan = world.plan(&renamed);
+    let offers: Vec<_> = plan.findings.iter().filter(|f| f.code == "plan.moved_offer").collect();
+    assert_eq!(offers.len(), 1, "{offers:?}");
+    assert!(offers[0].message.starts_with("Agent/support may be Agent/helpdesk, renamed and changed"), "{offers:?}");
+    let fix = offers[0].fix.as_deref().unwrap();
+    assert!(fix.ends_with("moved:\n  - {from: Agent/helpdesk, to: Agent/support}"), "{fix}");
+    assert!(plan.notes.moved.is_empty(), "it is not written by `--write-moved`");
+}
+
+#[test]
 fn what_is_given_up_keeps_what_it_uses_and_makes_room_for_what_is_taken() {
     // The agent goes to another owner; the skill that it uses is declared no more, and stays for it.
     let mut world = World::of(&skill_and_user(A, "1"));
@@ -490,7 +582,7 @@ fn what_is_given_up_keeps_what_it_uses_and_makes_room_for_what_is_taken() {
     turn(&mut world, B, A);
     let mut mine = project();
     mine.put_agent("x", "mine", &[]);
-    world.apply(&world.clone().plan(&mine));
+    world.apply(&world.clone().plan_with(&mine, &allow("same-name")));
     let mut desired = project();
     desired.put_agent("y", "theirs", &[]);
     desired.removed = vec![removed("Agent/x", Some(B))];

@@ -61,18 +61,174 @@ fn what_was_undone_is_noted_and_does_not_come_back_by_itself() {
         (ids(&plan), told(&plan, "plan.rolled_back")),
         (vec!["owner#policy", "Skill/s#publish"], vec!["Agent/a".into()])
     );
-    // What uses it waits for it, though its own text changed.
-    let plan = world.plan(&texts("a3", "b2", "2"));
-    assert_eq!(
-        (told(&plan, "plan.rolled_back"), told(&plan, "plan.blocked")),
-        (vec!["Skill/s".into()], vec!["Agent/a".into()])
-    );
+    // Of what uses it the pin stays, and its own text is applied.
+    let own = texts("a3", "b2", "2");
+    let plan = world.plan(&own);
+    assert_eq!((ids(&plan), exit_code(&plan)), (vec!["owner#policy", "Agent/a#update"], 4));
+    let mut there = world.clone();
+    there.apply(&plan);
+    assert_eq!(there.body("Agent/a").live["instructions"], "a3");
+    assert_eq!(ids(&there.plan(&own)), Vec::<&str>::new());
     // Another text of the skill lets all of it go on, and nothing is left of the note.
     let third = texts("a3", "b2", "3");
     let plan = world.plan(&third);
     assert_eq!(ids(&plan), ["owner#policy", "Skill/s#publish", "Agent/a#update"]);
     world.apply(&plan);
     assert!(ids(&world.plan(&third)).is_empty() && world.live.record.as_ref().unwrap().undone.is_empty());
+}
+
+#[test]
+fn only_the_pin_on_what_was_undone_stays_and_it_says_why() {
+    let (first, second) = (texts("a", "b", "1"), texts("a", "b", "2"));
+    let (mut world, _) = rolled_back(&first, &second);
+    let content = files(&[("SKILL.md", "1")]).digest;
+    // The pin alone: nothing to do, and it is held with the reason and the way out.
+    let plan = world.plan(&second);
+    assert_eq!((ids(&plan), plan.notes.blocked.clone()), (vec![], vec![address("Skill/s")]));
+    let held = &plan.held[0];
+    assert_eq!(
+        (held.address.to_string(), held.field.as_deref(), held.rolled_back),
+        ("Agent/a".into(), Some("skills"), true)
+    );
+    assert_eq!(held.live.as_ref().unwrap()[0]["content"], json!(content));
+    let note = plan.findings.iter().find(|f| f.code == "plan.rolled_back" && f.effect == Effect::Note).unwrap();
+    assert!(note.message.contains("keeps what it has of Skill/s"), "{note:?}");
+    assert!(note.fix.as_ref().unwrap().contains("rollback APPLY Skill/s"), "{note:?}");
+    // Another skill beside it is the agent's own change; the pin stays in the same list.
+    let mut more = texts("a", "b", "2");
+    let two = files(&[("SKILL.md", "2")]).digest;
+    let other = more.put_files("Skill/t", files(&[("SKILL.md", "t")]));
+    more.put_agent("a", "a", &[("s", Some(two)), ("t", Some(other))]);
+    let plan = world.plan(&more);
+    assert_eq!(ids(&plan), ["Skill/t#create", "Agent/a#update"]);
+    let mut there = world.clone();
+    there.apply(&plan);
+    let skills = there.body("Agent/a").live["skills"].clone();
+    let pin =
+        |name: &str| skills.as_array().unwrap().iter().find(|s| s["skill"] == json!(name)).unwrap()["content"].clone();
+    assert_eq!((pin("s"), pin("t")), (json!(content), json!(other)));
+    // What moved live is put back all the same.
+    world.outside("Agent/a", "instructions", json!("theirs"));
+    let back = Options { revert: ["Agent/a"].into_iter().collect(), ..options() };
+    let plan = world.plan_with(&second, &back);
+    assert_eq!(ids(&plan), ["Agent/a#update"]);
+    world.apply(&plan);
+    assert_eq!(world.body("Agent/a").live["instructions"], "a");
+    // To leave the skill out of the plan is no way around it.
+    let scope = crate::plan::Scope { exclude: vec!["Skill/s".into()], ..Default::default() };
+    let plan = world.plan_with(&second, &Options { scope, ..options() });
+    assert_eq!((ids(&plan), plan.held.len()), (vec![], 1));
+}
+
+#[test]
+fn what_cannot_be_made_without_what_was_undone_is_refused_with_a_way_out() {
+    let (first, second) = (texts("a", "b", "1"), texts("a", "b", "2"));
+    let (world, _) = rolled_back(&first, &second);
+    let mut with_new = texts("a", "b2", "2");
+    with_new.put_agent("new", "n", &[("s", Some(files(&[("SKILL.md", "2")]).digest))]);
+    let plan = world.plan(&with_new);
+    assert_eq!((ids(&plan), exit_code(&plan)), (vec!["Agent/b#update"], 4));
+    let refused = plan.findings.iter().find(|f| f.address == Some(address("Agent/new"))).unwrap();
+    assert_eq!((refused.code.as_str(), refused.effect), ("plan.rolled_back", Effect::Blocks));
+    assert!(
+        refused.message.contains("needs Skill/s") && refused.fix.as_ref().unwrap().contains("Skill/s"),
+        "{refused:?}"
+    );
+    // An agent that is there and is to have it for the first time keeps its list, and gets its own text.
+    let mut added = texts("a", "b2", "2");
+    added.put_agent("b", "b2", &[("s", Some(files(&[("SKILL.md", "2")]).digest))]);
+    let mut world = world;
+    let plan = world.plan(&added);
+    assert_eq!((ids(&plan), plan.held.len()), (vec!["Agent/b#update"], 2));
+    world.apply(&plan);
+    assert_eq!(world.body("Agent/b").live.get("skills"), None);
+    // Each way out: another text, what was there before, and a rollback of the skill alone.
+    let only =
+        Options { scope: crate::plan::Scope { only: vec!["Skill/s".into()], ..Default::default() }, ..rollback() };
+    let mut back = world.clone();
+    back.apply(&back.clone().plan_with(&second, &only));
+    for (mut world, skill) in [(world.clone(), "3"), (world, "1"), (back, "2")] {
+        let mut desired = texts("a", "b2", skill);
+        desired.put_agent("new", "n", &[("s", Some(files(&[("SKILL.md", skill)]).digest))]);
+        let plan = world.plan(&desired);
+        assert!(ids(&plan).contains(&"Agent/new#create") && exit_code(&plan) == 2, "{skill}: {:?}", plan.findings);
+        world.apply(&plan);
+        assert!(ids(&world.plan(&desired)).is_empty());
+    }
+}
+
+#[test]
+fn a_rollback_that_came_half_way_leaves_no_knot() {
+    let (first, second) = (texts("a", "b", "1"), texts("a2", "b", "2"));
+    let mut world = World::of(&first);
+    world.apply(&world.clone().plan(&second));
+    world.outside("Agent/a", "instructions", json!("theirs"));
+    let plan = world.plan_with(&first, &rollback());
+    assert_eq!(ids(&plan), ["owner#policy", "Skill/s#publish"]);
+    world.apply(&plan);
+    // The way that the conflict named: what was applied is put back, then the rollback does the rest.
+    let back = Options { revert: ["Agent/a"].into_iter().collect(), ..options() };
+    let plan = world.plan_with(&second, &back);
+    assert_eq!(ids(&plan), ["Agent/a#update"]);
+    world.apply(&plan);
+    let plan = world.plan_with(&first, &rollback());
+    assert!(ids(&plan).contains(&"Agent/a#update") && exit_code(&plan) == 2, "{:?}", plan.findings);
+    world.apply(&plan);
+    assert!(ids(&world.plan_with(&first, &rollback())).is_empty());
+}
+
+#[test]
+fn what_comes_back_with_a_change_is_named() {
+    let spec = |text: &str, description: &str| json!({"model": "m", "instructions": text, "description": description});
+    let desired = |text: &str, description: &str, skill: &[(&str, &str)], memory: &[(&str, &str)]| {
+        let mut desired = project();
+        desired.put("Agent/a", &spec(text, description));
+        desired.put_files("Skill/s", files(skill));
+        desired.put_store("n", &[("/p", "enforce")], memory);
+        desired
+    };
+    let first = desired("a", "d", &[("SKILL.md", "1"), ("x", "1")], &[("/p/a", "1"), ("/p/b", "1")]);
+    let second = desired("a2", "d2", &[("SKILL.md", "2"), ("x", "2")], &[("/p/a", "2"), ("/p/b", "2")]);
+    let (mut world, _) = rolled_back(&first, &second);
+    for (address, wanted) in &second.resources {
+        let applied = crate::model::kinds::Applied { spec: wanted.spec.clone(), unowned: vec![] };
+        let entries = wanted.content.as_ref().map(|(set, _)| set.entries.clone()).unwrap_or_default();
+        let rollback = "the rollback apply_3 (to apply_1)".to_owned();
+        world.live.undid.insert(address.clone(), crate::live::Undid { rollback, applied, entries });
+    }
+    assert!(told(&world.plan(&second), "plan.undone_returns").is_empty(), "it does not come back");
+    let third = desired("a2", "d3", &[("SKILL.md", "3"), ("x", "2")], &[("/p/a", "3"), ("/p/b", "2")]);
+    let plan = world.plan(&third);
+    let named: Vec<&str> =
+        plan.findings.iter().filter(|f| f.code == "plan.undone_returns").map(|f| f.message.as_str()).collect();
+    let want = |what: &str, path: &str| {
+        format!("{what} changed, and with it comes back what the rollback apply_3 (to apply_1) undid: `{path}`")
+    };
+    assert_eq!(named, [want("Agent/a", "instructions"), want("MemoryStore/n", "/p/b"), want("Skill/s", "x")]);
+    // Where all of it is another, nothing comes back.
+    let other = desired("a3", "d3", &[("SKILL.md", "3"), ("x", "3")], &[("/p/a", "3"), ("/p/b", "3")]);
+    assert!(told(&world.plan(&other), "plan.undone_returns").is_empty());
+}
+
+#[test]
+fn a_memory_that_cannot_come_back_is_told_and_the_rest_goes_back() {
+    let store = |a: &str, b: &str| {
+        let mut desired = project();
+        desired.put_store("n", &[("/p", "enforce")], &[("/p/a", a), ("/p/b", b)]);
+        desired
+    };
+    let (first, second) = (store("1", "1b"), store("2", "2b"));
+    let mut world = World::of(&first);
+    world.apply(&world.clone().plan(&second));
+    // Redacted: its bytes are in the workspace no more.
+    world.live.held_blobs.remove(&sha("1"));
+    let plan = world.plan_with(&first, &rollback());
+    let lost = plan.findings.iter().find(|f| f.code == "plan.memory_lost").unwrap();
+    assert!(lost.effect == Effect::Note && lost.message.contains("/p/a cannot come back"), "{lost:?}");
+    let Step::WriteContents { puts, deletes, .. } = &plan.actions[1].step else { panic!("{plan:?}") };
+    assert_eq!((puts.keys().map(String::as_str).collect::<Vec<_>>(), deletes.len()), (vec!["/p/b"], 0));
+    world.apply(&plan);
+    assert!(ids(&world.plan_with(&first, &rollback())).is_empty());
 }
 
 #[test]

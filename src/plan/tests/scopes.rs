@@ -35,6 +35,27 @@ fn mounted() -> Desired {
 }
 
 #[test]
+fn what_is_put_back_may_be_named_by_a_glob() {
+    let mut desired = project();
+    for name in ["a", "b"] {
+        desired.put_agent(name, "i", &[]);
+    }
+    let mut world = World::of(&desired);
+    for name in ["Agent/a", "Agent/b"] {
+        world.outside(name, "instructions", serde_json::json!("theirs"));
+    }
+    let put_back = |text: &str| {
+        let mut options = options();
+        options.revert.add(text);
+        let plan = world.plan_with(&desired, &options);
+        (ids(&plan).len(), plan.held.len(), codes(&plan).contains(&"plan.scope_empty"))
+    };
+    assert_eq!(put_back("Agent/*"), (2, 0, false));
+    assert_eq!(put_back("Agent/a"), (1, 1, false));
+    assert_eq!(put_back("Agent/{x,y}"), (0, 2, true));
+}
+
+#[test]
 fn scopes() {
     let mut desired = project();
     let content = desired.put_files("Skill/s", files(&[("SKILL.md", "1")]));
@@ -146,7 +167,7 @@ fn selectors_that_name_nothing() {
     let desired = mounted();
     let world = World::of(&desired);
     let mut revert = options();
-    revert.revert.insert(address("Agent/b"));
+    revert.revert.add("Agent/b");
     let mut allow = options();
     allow.allowances = vec!["retire=MemoryStore/n".parse().unwrap()];
     let cases = [

@@ -157,7 +157,8 @@ impl Subject {
         let then = self.canonical(if sent { file } else { live });
         assert_eq!(world.body(AGENT).live, then, "{verdict}: {file} {applied} {live}");
         let next = match &*verdict {
-            "h" | "l" => "h",
+            "h" => "h",
+            "l" => "l",
             "!" => "!",
             _ => "=",
         };
@@ -194,8 +195,8 @@ impl Subject {
                 let stays = if held.conflict { "!" } else { "h" };
                 match held.accepted.as_deref() {
                     None => out.push_str(stays),
-                    // What the file says is recorded.
-                    Some(reason) => assert_eq!((reason, std::mem::replace(&mut out, "l".into()).as_str()), ("r", "s")),
+                    // Nothing is recorded: the line is the decision.
+                    Some(reason) => assert_eq!((reason, std::mem::replace(&mut out, "l".into()).as_str()), ("r", "")),
                 }
             }
             more => panic!("{more:?}"),
@@ -209,7 +210,7 @@ impl Subject {
 fn ask(desired: &mut Desired, world: &mut World, asked: Asked) -> Options {
     let mut options = options();
     let accept = |take, live: Digest| Accept { address: address(AGENT), live, take, reason: "r".into() };
-    let now = world.get(AGENT).summary.live_digest.unwrap();
+    let now = world.moved_live(AGENT);
     match asked {
         Asked::Hold => {}
         Asked::Revert => {
@@ -221,7 +222,7 @@ fn ask(desired: &mut Desired, world: &mut World, asked: Asked) -> Options {
                 seq: 1,
             });
         }
-        Asked::RevertThis => drop(options.revert.insert(address(AGENT))),
+        Asked::RevertThis => options.revert.add(AGENT),
         Asked::Accept(take) => desired.accept.push(accept(take, now)),
         Asked::AcceptOld(take) => desired.accept.push(accept(take, sha("what was live before"))),
     }

@@ -42,7 +42,7 @@ fn content(asked: &str, [file, applied, live]: [&str; 3]) -> String {
     }
     let mut desired = desired;
     let mut options = options();
-    let now = world.get(SKILL).summary.live_digest.unwrap();
+    let now = world.moved_live(SKILL);
     let accept = |take| Accept { address: address(SKILL), live: now, take, reason: "r".into() };
     match asked {
         "revert" => options.revert_all = true,
@@ -56,7 +56,7 @@ fn content(asked: &str, [file, applied, live]: [&str; 3]) -> String {
             match (held.conflict, &held.accepted) {
                 (true, _) => out.push('!'),
                 (false, None) => out.push('h'),
-                (false, Some(_)) => assert_eq!(std::mem::replace(&mut out, "l".into()), "s"),
+                (false, Some(_)) => assert_eq!(std::mem::replace(&mut out, "l".into()), ""),
             }
         }
         if out.is_empty() { "=".to_owned() } else { out }
@@ -67,7 +67,8 @@ fn content(asked: &str, [file, applied, live]: [&str; 3]) -> String {
     let then = skill(if found == "p" { file } else { live });
     assert_eq!(world.body(SKILL).live, then.resources[&address(SKILL)].spec, "{found}: {file} {applied} {live}");
     let next = match &*found {
-        "h" | "l" => "h",
+        "h" => "h",
+        "l" => "l",
         "!" => "!",
         _ => "=",
     };

@@ -1,7 +1,7 @@
 //! A project and a workspace as values: what the tests plan from, and a workspace that carries plans out by
 //! the rules of the control plane, as far as canonical forms show them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -50,6 +50,7 @@ pub(super) fn project() -> Desired {
         removed: Vec::new(),
         adopt: Vec::new(),
         accept: Vec::new(),
+        lines: BTreeMap::new(),
         source: Source::default(),
     }
 }
@@ -58,7 +59,7 @@ pub(super) fn options() -> Options {
     Options {
         allowances: Vec::new(),
         scope: Scope::default(),
-        revert: BTreeSet::new(),
+        revert: crate::plan::Addresses::default(),
         revert_all: false,
         today: jiff::civil::date(2026, 11, 30),
         destroy: false,
@@ -72,6 +73,7 @@ pub(super) fn options() -> Options {
         },
         tool_version: "0.1.0".into(),
         source_relation: SourceRelation::Same,
+        limits: None,
     }
 }
 
@@ -187,6 +189,12 @@ impl World {
 
     pub(super) fn body(&mut self, name: &str) -> &mut LiveBody {
         self.get(name).body.as_mut().unwrap()
+    }
+
+    /// What an `accept:` line about the resource as it is now names.
+    pub(super) fn moved_live(&mut self, name: &str) -> Digest {
+        let body = self.body(name);
+        plan::moved_live(address(name).kind, body, &body.applied.unowned.clone())
     }
 
     /// Someone writes a canonical field; `Null` clears it.
@@ -346,6 +354,7 @@ impl World {
                 self.live.resources.insert(address.unwrap(), resource);
             }
             Step::WriteContents { spec, puts, deletes, .. } => {
+                self.live.held_blobs.extend(puts.values().map(|file| file.sha256));
                 let resource = self.live.resources.get_mut(address.as_ref().unwrap()).unwrap();
                 let body = resource.body.as_mut().unwrap();
                 for (path, file) in puts {

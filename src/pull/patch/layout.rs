@@ -42,7 +42,25 @@ pub(super) struct Place<'a> {
     pub(super) below: Vec<Place<'a>>,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
+    /// An entry of which only its indicator was read.
+    fn new(node: &'a Node, holder: Holder, (lead, after): (usize, usize), flow: bool, column: usize) -> Self {
+        Self {
+            node,
+            key: None,
+            holder,
+            lead,
+            after,
+            indicated: true,
+            anchor: None,
+            value: after,
+            end: after,
+            flow,
+            column,
+            below: Vec::new(),
+        }
+    }
+
     /// Is it `{…}` or `[…]`?
     pub(super) fn is_bracketed(&self, text: &str) -> bool {
         matches!(self.node.get(), Kind::Map(_) | Kind::Seq(_)) && matches!(at(text, self.value), Some(b'{' | b'['))
@@ -91,21 +109,8 @@ fn at(text: &str, pos: usize) -> Option<u8> {
 /// The places of a document. `None`: something stands where nothing is known to stand.
 pub(super) fn layout<'a>(text: &str, root: &'a Node) -> Option<Place<'a>> {
     let start = root.span.start;
-    let empty = Place {
-        node: root,
-        key: None,
-        holder: Holder::Document,
-        lead: start,
-        after: start,
-        indicated: true,
-        anchor: None,
-        value: start,
-        end: root.span.end,
-        flow: false,
-        column: 0,
-        below: Vec::new(),
-    };
-    fill(text, empty)
+    let place = Place::new(root, Holder::Document, (start, start), false, 0);
+    fill(text, Place { end: root.span.end, ..place })
 }
 
 /// Finds anchor, value, end and entries of what begins behind [`Place::after`].
@@ -164,20 +169,8 @@ fn entry<'a>(text: &str, key: &'a Key, node: &'a Node, flow: bool) -> Option<Pla
     let colon = trivia(text, key.span.end);
     let indicated = at(text, colon) == Some(b':');
     let after = if indicated { colon + 1 } else { key.span.end };
-    let place = Place {
-        node,
-        key: Some(key),
-        holder: Holder::Map,
-        lead,
-        after,
-        indicated,
-        anchor: None,
-        value: after,
-        end: after,
-        flow,
-        column: column(text, lead),
-        below: Vec::new(),
-    };
+    let place = Place::new(node, Holder::Map, (lead, after), flow, column(text, lead));
+    let place = Place { key: Some(key), indicated, ..place };
     if !indicated {
         return (flow && matches!(node.get(), Kind::Null)).then_some(place);
     }
@@ -191,20 +184,7 @@ fn item<'a>(text: &str, from: usize, node: &'a Node, flow: bool) -> Option<Place
     }
     let dash = at(text, lead) == Some(b'-');
     let after = if flow { lead } else { lead + 1 };
-    let place = Place {
-        node,
-        key: None,
-        holder: Holder::List,
-        lead,
-        after,
-        indicated: true,
-        anchor: None,
-        value: after,
-        end: after,
-        flow,
-        column: column(text, lead),
-        below: Vec::new(),
-    };
+    let place = Place::new(node, Holder::List, (lead, after), flow, column(text, lead));
     if flow || dash { value(text, place) } else { None }
 }
 

@@ -151,9 +151,49 @@ fn instructions_go_to_the_part_that_holds_the_lines() {
     // The file changed too, elsewhere; and in the same line.
     let (agent_file, _, told) = brought(Some("Unsafe.\nCalm.\n\n  Prose.\nLess."), "Unsafe.\nCalm.\n\n  Prose.\nMore.");
     assert_eq!(agent_file, AGENT.replace("More.", "Less."));
-    assert_eq!(told, Brought { conflicts: Vec::new(), merged: true });
+    assert_eq!(told, Brought { merged: true, ..Brought::default() });
     let (agent_file, _, told) = brought(Some("Safe.\nCalm.\n\n  Prose.\nLess."), "Safe.\nCalm.\n\n  Prose.\nNone.");
     let marked = "<<<<<<< file\nMore.\n||||||| applied\nNone.\n=======\nLess.\n>>>>>>> live\n";
     assert_eq!(agent_file, AGENT.replace("More.\n", marked));
     assert_eq!(told.conflicts, ["instructions"]);
+}
+
+/// What the file changed is not overwritten: of what has no lines the file keeps its own value, whatever its form.
+#[test]
+fn a_conflict_without_lines_stays_as_the_file_says_it() {
+    let text = "---\n# who\nmodel: m # the model\ndescription: ours\nskills: [b] # ours\nlabels: {team: ours, tier: one}\n---\n\nText.\n";
+    let file = "agents/a.md";
+    let spec = |d: Option<&str>, team: Option<&str>, tier: &str, skills: &Value| {
+        let mut v = json!({"model": {"id": "m"}, "instructions": "Text.", "skills": skills, "labels": {"tier": tier}});
+        if let Some(d) = d {
+            v["description"] = json!(d);
+        }
+        if let Some(t) = team {
+            v["labels"]["team"] = json!(t);
+        }
+        v
+    };
+    let skill = |name: &str| json!([{"skill": {"id": name}, "follow": "latest"}]);
+    let applied = spec(Some("was"), Some("was"), "one", &skill("a"));
+    let mine = spec(Some("ours"), Some("ours"), "one", &skill("b"));
+    let rows = [
+        (spec(Some("theirs"), Some("theirs"), "two", &skill("c")), vec!["description", "labels.team", "skills"]),
+        (spec(None, None, "two", &json!([])), vec!["description", "labels.team", "skills"]),
+        // The same on both sides, or live as it was applied, is no conflict.
+        (spec(Some("ours"), Some("ours"), "two", &skill("b")), vec![]),
+    ];
+    for (live, kept) in rows {
+        let all = moves(&applied, &live).into_iter().map(|m| {
+            let at = |v: &Value| match m.field.split_once('.') {
+                Some((map, key)) => v.get(map)?.get(key).cloned(),
+                None => v.get(&m.field).cloned(),
+            };
+            Move { file: at(&mine), ..m.clone() }
+        });
+        let mut texts = Texts::from([(file.to_owned(), text.to_owned())]);
+        let agent = wanted(&Address::new(Kind::Agent, "a"), &mine, file);
+        let told = bring(&agent, &live, &all.collect::<Vec<_>>(), &mut texts).unwrap();
+        assert_eq!((told.kept, told.merged), (kept.into_iter().map(str::to_owned).collect(), false));
+        assert_eq!(texts[file], text.replace("tier: one", "tier: two"));
+    }
 }

@@ -135,3 +135,16 @@ fn a_move_to_what_could_not_be_read_leads_somewhere() {
     assert_eq!(lines_of("{from: MemoryMount/b.s, to: MemoryMount/a.s}", "no front matter\n"), 0);
     assert_eq!(lines_of("{from: Agent/b, to: Agent/c}", "no front matter\n"), 1);
 }
+
+#[test]
+fn names_that_are_to_change_places_are_refused_with_the_steps() {
+    let moved = "moved: [{from: Agent/a, to: Agent/b}, {from: Agent/b, to: Agent/a}]\n";
+    let config = format!("apiVersion: checkfu.com/v1\nkind: Config\nauthoring_owner: a\n{moved}");
+    let agent = "---\nmodel: claude-sonnet-5\n---\nAnswer.\n";
+    let found = Files::new().put("checkfu.yaml", &config).put("agents/a.md", agent).put("agents/b.md", agent).load();
+    let told: Vec<String> =
+        found.diagnostics.0.iter().map(|d| format!("{} {}", d.message, d.fix.clone().unwrap_or_default())).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("gives Agent/a the address of Agent/b, and leads back to Agent/a"), "{told:?}");
+    assert!(told[0].contains("a third name"), "{told:?}");
+}

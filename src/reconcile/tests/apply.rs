@@ -102,7 +102,7 @@ fn options() -> Options {
     Options {
         allowances: vec!["retire".parse().unwrap(), "empty".parse().unwrap()],
         scope: Scope::default(),
-        revert: std::collections::BTreeSet::new(),
+        revert: crate::plan::Addresses::default(),
         revert_all: false,
         today: jiff::civil::date(2026, 11, 30),
         destroy: false,
@@ -110,6 +110,7 @@ fn options() -> Options {
         origin: Origin { target, kind, at, workspace: None, epoch: None },
         tool_version: "0".into(),
         source_relation: SourceRelation::Unknown,
+        limits: None,
     }
 }
 
@@ -236,12 +237,16 @@ async fn a_unique_name_of_another_owner_is_told_when_planning() {
     let receipt = carried_out(&liar, &planned(&liar, &theirs).await, &theirs).await.unwrap();
     assert_eq!(receipt.outcome, Outcome::Done, "{:?}", receipt.lines);
     let codes = |plan: &Plan| plan.findings.iter().map(|f| f.code.clone()).collect::<Vec<_>>();
-    let plan = planned(&liar, &named("prod", "prod")).await;
+    // At the same address it may be the same one; allowed to be another, it still needs another name.
+    let plan = planned(&liar, &desired(vec![wanted(Kind::Environment, "prod", json!({"name": "prod"}))])).await;
+    assert_eq!((codes(&plan), plan.applyable, plan.actions.len()), (vec!["plan.same_address".to_owned()], true, 0));
+    assert!(plan.findings[0].fix.as_ref().unwrap().contains("give it another name"), "{:?}", plan.findings);
+    let plan = planned(&liar, &named("live", "prod")).await;
     assert_eq!((codes(&plan), plan.applyable), (vec!["plan.name_taken".to_owned()], false));
     assert!(plan.findings[0].message.contains("acme/other:Environment/prod"), "{}", plan.findings[0].message);
-    let mine = named("prod", "mine");
+    let mine = named("live", "mine");
     carried_out(&liar, &planned(&liar, &mine).await, &mine).await.unwrap();
-    assert_eq!(codes(&planned(&liar, &named("prod", "prod")).await), ["plan.name_taken"], "by a rename too");
+    assert_eq!(codes(&planned(&liar, &named("live", "prod")).await), ["plan.name_taken"], "by a rename too");
 }
 
 #[tokio::test]

@@ -46,14 +46,6 @@ impl World {
         git.commit(Some(&reference), &by, &by, "a commit", &tree, &parents).unwrap().to_string()
     }
 
-    /// Takes all branches of a repository on disk.
-    pub(crate) fn fetch(&mut self, from: &std::path::Path) {
-        let mut remote = self.git.remote_anonymous(from.to_str().unwrap()).unwrap();
-        remote.fetch(&["+refs/heads/*:refs/heads/*"], None, None).unwrap();
-        drop(remote);
-        self.follow();
-    }
-
     /// The commit of a branch.
     pub(crate) fn tip(&self, branch: &str) -> Option<String> {
         Some(self.git.find_reference(&format!("refs/heads/{branch}")).ok()?.target()?.to_string())
@@ -230,6 +222,7 @@ impl World {
             let mode = match entry["mode"].as_str() {
                 Some("100644") => git2::FileMode::Blob,
                 Some("100755") => git2::FileMode::BlobExecutable,
+                Some("120000") => git2::FileMode::Link,
                 _ => return Answer::refuse(422, "Must supply a valid tree.mode"),
             };
             let Some(blob) = Oid::from_str(sha).ok().filter(|id| git.find_blob(*id).is_ok()) else {

@@ -144,6 +144,8 @@ fn an_apply_that_broke_off_is_finished_by_the_next_one() {
             drop(world);
 
             let world = World::open(dir.path(), 4);
+            let rest = planned(&world, &desired, &options()).await;
+            parts::approves(&world, &plan, &rest).await;
             settled(&world, &desired, &options()).await;
             nothing_to_do(&world, &second, &options()).await;
             assert_eq!(rows(&world, &owner()).await, rows(&twin, &owner()).await);

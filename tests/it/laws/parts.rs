@@ -12,7 +12,7 @@ use checkfu::plan::{self, Plan, Verb};
 use checkfu::reconcile::read;
 use proptest::prelude::*;
 
-use super::world::{Death, World, applied, options, owner, planned, rows, settled};
+use super::world::{World, applied, options, owner, planned, rows, settled};
 use super::{block_on, law, nothing_to_do, temporary, two};
 
 /// Which actions are kept: bit `n` of the mask for the action at place `n`.
@@ -70,27 +70,8 @@ fn a_part_is_a_plan_and_the_rest_comes_after() {
     });
 }
 
-#[test]
-fn what_is_due_after_an_apply_that_broke_off_was_approved_before_it() {
-    let strategy = (two(), 1..12usize, prop_oneof![Just(Death::BeforeSend), Just(Death::BeforeAnswer)], 1..11usize);
-    law("approved", strategy, |((first, second), nth, death, parallelism)| {
-        let dir = temporary();
-        block_on(async {
-            let world = World::open(dir.path(), 13);
-            settled(&world, &first.desired(&owner()), &options()).await;
-            let desired = second.desired(&owner());
-            let plan = planned(&world, &desired, &options()).await;
-            world.dies_at(nth, death);
-            let _ = applied(&world, &desired, &options(), &plan, parallelism).await;
-            world.revives();
-            let rest = planned(&world, &desired, &options()).await;
-            approves(&world, &plan, &rest).await;
-        });
-    });
-}
-
 /// A comment that showed the first plan approves every action of the second.
-async fn approves(world: &World, shown: &Plan, now: &Plan) {
+pub(super) async fn approves(world: &World, shown: &Plan, now: &Plan) {
     let marker = Marker {
         what: "plan".to_owned(),
         key: "k".to_owned(),
@@ -98,6 +79,8 @@ async fn approves(world: &World, shown: &Plan, now: &Plan) {
         base: None,
         digest: Some(shown.digest),
         actions: names(shown),
+        names: Vec::new(),
+        total: shown.actions.len(),
         state: State::Planned,
     };
     let done = done(world, &owner()).await;

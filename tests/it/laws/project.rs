@@ -188,6 +188,7 @@ impl Project {
             removed,
             adopt: vec![],
             accept: vec![],
+            lines: BTreeMap::new(),
             source: Source::default(),
         }
     }

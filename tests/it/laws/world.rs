@@ -1,6 +1,6 @@
 //! A workspace in a temporary folder, and what the laws look at.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -131,7 +131,7 @@ pub(crate) fn options() -> Options {
             allow(AllowRule::Destroy, Some("acme/laws")),
         ],
         scope: Scope::default(),
-        revert: BTreeSet::new(),
+        revert: checkfu::plan::Addresses::default(),
         revert_all: false,
         today: jiff::civil::date(2026, 11, 30),
         destroy: false,
@@ -145,6 +145,7 @@ pub(crate) fn options() -> Options {
         },
         tool_version: "0".into(),
         source_relation: SourceRelation::Unknown,
+        limits: None,
     }
 }
 

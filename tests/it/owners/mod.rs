@@ -45,6 +45,7 @@ fn nothing_is_lost_stolen_or_overwritten() {
         "take over",
         "pull",
         "rollback",
+        "second",
         "apply",
     ] {
         assert!(only.is_some() || did.get(step).is_some_and(|n| *n > 50), "{step} was hardly done: {did:?}");

@@ -117,7 +117,7 @@ fn options() -> Options {
     Options {
         allowances: Vec::new(),
         scope: Scope::default(),
-        revert: std::collections::BTreeSet::new(),
+        revert: checkfu::plan::Addresses::default(),
         revert_all: false,
         today: jiff::civil::date(2026, 11, 30),
         destroy: false,
@@ -131,6 +131,7 @@ fn options() -> Options {
         },
         tool_version: "0".into(),
         source_relation: SourceRelation::Unknown,
+        limits: None,
     }
 }
 

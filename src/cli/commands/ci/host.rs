@@ -9,13 +9,15 @@ use crate::cli::view::Printer;
 use crate::diag::codes::ci as codes;
 use crate::forge::{ForgeError, GitHub, Options};
 
-/// The event that started the run; `None` where it is not GitHub's.
+/// The event that started the run; `None` where nothing tells of one. Of GitLab it is that of a merge request.
 ///
 /// # Errors
 /// It cannot be read.
 pub fn event(around: &Surroundings) -> Result<Option<Event>, Failure> {
-    if around.provider != Provider::GitHub {
-        return Ok(None);
+    match around.provider {
+        Provider::GitHub => {}
+        Provider::GitLab => return Ok(Event::of_gitlab(|name| around.variable(name).map(str::to_owned))),
+        Provider::Plain => return Ok(None),
     }
     let payload = match around.variable("GITHUB_EVENT_PATH") {
         Some(path) => std::fs::read_to_string(path).map_err(|e| {
@@ -41,6 +43,7 @@ pub fn github(
     let token = inputs.github_token.clone().filter(|_| around.provider == Provider::GitHub)?;
     let api = around.variable("GITHUB_API_URL").unwrap_or("https://api.github.com");
     let mut options = Options::new(api, token, &event.repository);
+    options.graphql_url = around.variable("GITHUB_GRAPHQL_URL").map(str::to_owned);
     let printer = Arc::clone(printer);
     options.on_retry = Arc::new(move |again| {
         printer.err(&format!("GitHub is asked again in {} ms: {}", again.after.as_millis(), again.error));

@@ -2,7 +2,11 @@
 //! one [`Report`], which is written once, at the end, whatever happened.
 
 pub mod apply;
+pub mod comment;
+pub mod drift;
+pub mod guard;
 pub mod host;
+pub mod plan;
 pub mod publish;
 pub mod report;
 pub mod surroundings;
@@ -69,7 +73,9 @@ fn within(run: &Run, inputs: &Inputs, around: &Surroundings) -> Report {
     let report = match inputs.mode {
         Mode::Validate => validate::run(&job),
         Mode::Apply => apply::run(&job),
-        Mode::Plan | Mode::Drift | Mode::Setup => Ok(Report::new(Exit::Ok)),
+        Mode::Plan => plan::run(&job),
+        Mode::Drift => drift::run(&job),
+        Mode::Setup => Ok(Report::new(Exit::Ok)),
     };
     let mut report = report.unwrap_or_else(Report::of_failure);
     let folder = crate::cli::files::find_project(&job.run.cwd).unwrap_or_else(|_| job.run.cwd.clone());

@@ -1,5 +1,6 @@
 //! Where a report goes: the log with its remarks, the job summary, the outputs, files.
 
+use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
@@ -21,15 +22,17 @@ pub fn files(around: &Surroundings, inputs: &Inputs, mut report: Report) -> Repo
         let path = around.top.join(path);
         match std::fs::write(&path, &report.markdown) {
             Ok(()) => report.tell("report-file", path.display()),
-            Err(why) => report.log += &format!("report-file cannot be written: {why}\n"),
+            Err(why) => {
+                let _ = writeln!(report.log, "report-file cannot be written: {why}");
+            }
         }
     }
     if let Some(path) = around.variable("GITHUB_STEP_SUMMARY").filter(|_| inputs.summary) {
         let path = Path::new(path);
         let held = std::fs::metadata(path).map_or(0, |m| m.len());
-        let text = workflow::summary(&report.markdown, held);
+        let text = workflow::summary(report.summary.as_deref().unwrap_or(&report.markdown), held);
         if let Err(why) = append(path, &text) {
-            report.log += &format!("the job summary cannot be written: {why}\n");
+            let _ = writeln!(report.log, "the job summary cannot be written: {why}");
         }
     }
     report

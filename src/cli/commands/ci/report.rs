@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use crate::ci::{Annotation, Degraded, FailureReason, Level};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::view::{comment, diagnostics};
+use crate::cli::view::{comment, diagnostics, words};
 use crate::control::ErrorKind;
 use crate::diag::{Code, Diagnostic, Severity, codes};
+use crate::plan::{Action, Plan, Verb};
 
 /// What a mode says.
 #[derive(Debug)]
@@ -22,8 +23,10 @@ pub struct Report {
     pub outputs: BTreeMap<&'static str, String>,
     /// Remarks on lines; any number.
     pub annotations: Vec<Annotation>,
-    /// For the job summary and the report file: Markdown, any length.
+    /// For the report file, and for the job summary unless there is one: Markdown, any length.
     pub markdown: String,
+    /// For the job summary, where it is not the whole: Markdown.
+    pub summary: Option<String>,
     /// For the log: text for people.
     pub log: String,
     /// What is left to do once all of that is written.
@@ -61,6 +64,7 @@ impl Report {
             outputs: BTreeMap::new(),
             annotations: Vec::new(),
             markdown: String::new(),
+            summary: None,
             log: String::new(),
             closing: None,
         }
@@ -72,7 +76,7 @@ impl Report {
         let mut report = Self::new(exit);
         report.reason = Some(reason);
         report.markdown = comment::diagnostics(&found);
-        report.log = diagnostics::report(&found, &sources, diagnostics::Options { width: 100 });
+        report.log = diagnostics::report(&found, &sources, diagnostics::Options { width: None });
         report.annotations = found.shown().0.iter().map(annotation).collect();
         report
     }
@@ -83,7 +87,22 @@ impl Report {
         Self::failed(failure, reason)
     }
 
+    /// Tells the numbers of a plan.
+    pub fn numbers(&mut self, plan: &Plan) {
+        let count = |of: &dyn Fn(&Action) -> bool| plan.actions.iter().filter(|a| of(a)).count();
+        let creates = count(&|a| a.verb == Verb::Create);
+        let retirements = count(&|a| words::retires(a));
+        self.tell("changes", !plan.actions.is_empty());
+        self.tell("creates", creates);
+        self.tell("retirements", retirements);
+        self.tell("updates", plan.actions.len() - creates - retirements);
+        self.tell("unchanged", plan.notes.unchanged);
+        self.tell("held", plan.held.len());
+        self.tell("plan-digest", plan.digest);
+    }
+
     /// Sets an output.
+    #[expect(clippy::needless_pass_by_value, reason = "numbers, texts and flags alike, as they come")]
     pub fn tell(&mut self, name: &'static str, value: impl ToString) {
         self.outputs.insert(name, value.to_string());
     }
@@ -104,7 +123,10 @@ const REASONS: &[(&Code, FailureReason)] = &[
     (&codes::ci::SURROUNDINGS, FailureReason::Usage),
     (&codes::cli::READ, FailureReason::Usage),
     (&codes::ci::FORK, FailureReason::NotAllowed),
+    (&codes::ci::FOREIGN, FailureReason::NotAllowed),
+    (&codes::ci::CHANGED, FailureReason::NotAllowed),
     (&codes::ci::ORIGIN, FailureReason::NotAllowed),
+    (&codes::bundle::NO_BASE, FailureReason::NoBase),
     (&codes::ci::APPROVAL_UNREAD, FailureReason::ApprovalMissing),
     (&codes::apply::OTHER_PLAN, FailureReason::PlanChanged),
     (&codes::plan::FILE_DIGEST, FailureReason::PlanChanged),

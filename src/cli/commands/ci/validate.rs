@@ -15,7 +15,7 @@ pub fn run(job: &Job<'_>) -> Result<Report, Failure> {
     let found = &loaded.diagnostics;
     let mut report = Report::new(if found.has_errors() { Exit::Error } else { Exit::Ok });
     report.markdown = comment::diagnostics(found);
-    report.log = diagnostics::report(found, &loaded.sources, diagnostics::Options { width: 100 });
+    report.log = diagnostics::report(found, &loaded.sources, diagnostics::Options { width: None });
     report.annotations = found.shown().0.iter().map(annotation).collect();
     if found.has_errors() {
         report.reason = Some(FailureReason::Invalid);

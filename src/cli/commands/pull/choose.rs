@@ -39,6 +39,8 @@ pub(super) struct Chosen {
     pub(super) adopt: Vec<Adopt>,
     /// Addresses that an argument names one by one.
     pub(super) named: BTreeSet<Address>,
+    /// What else this owner has, which is not pulled.
+    pub(super) left: Vec<Address>,
     /// What is told beside.
     pub(super) notes: Diagnostics,
 }
@@ -110,7 +112,8 @@ impl View<'_> {
             ids.extend(more);
         }
         ids.extend(names.into_iter().map(|(id, a)| (a, id)));
-        Ok(Chosen { resources, ids, adopt, named, notes })
+        let left = owned.into_keys().filter(|a| !ids.contains_key(a)).collect();
+        Ok(Chosen { resources, ids, adopt, named, left, notes })
     }
 
     async fn bodies(&self, ids: &[String]) -> Result<(Vec<LoadedBody>, Refs), Failure> {

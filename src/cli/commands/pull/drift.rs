@@ -8,7 +8,7 @@ use crate::cli::commands::pull::choose::failed;
 use crate::cli::commands::pull::drift::bundles::Bundles;
 use crate::cli::commands::pull::here::or_fail;
 use crate::cli::exit::Exit;
-use crate::cli::failure::{Failure, Ran};
+use crate::cli::failure::{Failure, Ran, place};
 use crate::cli::files::CONFIG;
 use crate::cli::session::{self, Session, Wish, context, runtime};
 use crate::cli::target::Workspace;
@@ -20,7 +20,7 @@ use crate::cli::writer::{Over, Planned, Work};
 use crate::diag::codes::manifest::CONFLICT_MARKER;
 use crate::diag::codes::plan::SCOPE_EMPTY;
 use crate::diag::codes::pull as code;
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics, Location, bounded};
 use crate::live::Live;
 use crate::model::config::{Accept, Removed, Take};
 use crate::model::op::Context;
@@ -73,10 +73,14 @@ struct Brought {
     removed: Vec<String>,
     /// Resources whose files say more than what is live, with the present live digest.
     merged: BTreeMap<Address, Option<Digest>>,
+    /// Resources of which something stays as the files have it, though both sides moved on: a person decides.
+    undecided: BTreeSet<Address>,
     /// Resources of which an `accept:` line took the content that is live.
     taken: BTreeSet<Address>,
     /// Resources that are gone live.
     gone: Vec<Address>,
+    /// Resources of which a text has marks for a person to decide.
+    marked: BTreeSet<Address>,
     notes: Diagnostics,
 }
 
@@ -99,7 +103,8 @@ impl Drift<'_> {
         let mut out = Brought::default();
         let mut found = Diagnostics::default();
         let mut held: BTreeMap<&Address, Vec<&Held>> = BTreeMap::new();
-        plan.held.iter().for_each(|h| held.entry(&h.address).or_default().push(h));
+        // What a rollback undid did not move live.
+        plan.held.iter().filter(|h| !h.rolled_back).for_each(|h| held.entry(&h.address).or_default().push(h));
         for (address, fields) in held.into_iter().filter(|(a, _)| scope.contains(*a)) {
             if fields.iter().any(|h| h.accepted.is_some() && h.field.as_deref() == Some("content")) {
                 out.taken.insert(address.clone());
@@ -135,8 +140,10 @@ impl Drift<'_> {
             .filter(|(_, field)| field != "content")
             .map(|(h, field)| {
                 let file = at(&wanted.spec, &field);
-                // What an `accept:` line decided for live is no conflict any more.
-                let applied = if h.accepted.is_some() { file.clone() } else { h.applied.clone() };
+                // What an `accept:` line decided for live is no conflict any more, and of what is owned again nothing was
+                // applied that the file could have changed.
+                let decided = h.accepted.is_some() || h.owned_again;
+                let applied = if decided { file.clone() } else { h.applied.clone() };
                 Move { applied, file, live: h.live.clone(), field }
             })
             .collect();
@@ -150,7 +157,13 @@ impl Drift<'_> {
             Ok(brought) => {
                 self.tell_shared(wanted, out);
                 if brought.merged {
-                    self.merged(&wanted.address, out);
+                    self.merged(wanted, out);
+                }
+                for h in held.iter().filter(|h| h.field.as_ref().is_some_and(|f| brought.kept.contains(f))) {
+                    self.conflict(h, out);
+                }
+                if !brought.conflicts.is_empty() {
+                    out.marked.insert(wanted.address.clone());
                 }
                 None
             }
@@ -176,9 +189,51 @@ impl Drift<'_> {
     }
 
     /// Both sides moved: what the file says now is a decision, which stands in review.
-    fn merged(&self, address: &Address, out: &mut Brought) {
-        let digest = self.live.resources.get(address).and_then(|r| r.summary.live_digest);
-        out.merged.insert(address.clone(), digest);
+    fn merged(&self, wanted: &Wanted, out: &mut Brought) {
+        out.merged.insert(wanted.address.clone(), self.moved(wanted));
+    }
+
+    /// What an `accept:` line is about.
+    fn moved(&self, wanted: &Wanted) -> Option<Digest> {
+        let body = self.live.resources.get(&wanted.address).and_then(|r| r.body.as_ref());
+        body.map(|body| plan::moved_live(wanted.address.kind, body, &wanted.unowned))
+    }
+
+    /// The file keeps its value: both are told, with the lines that decide.
+    fn conflict(&self, held: &Held, out: &mut Brought) {
+        let value =
+            |v: Option<&serde_json::Value>| v.map_or("absent".to_owned(), |v| bounded(&v.to_string()).into_owned());
+        let who = held.actor.as_ref().map(|a| format!(" by {a}")).unwrap_or_default();
+        let when = held.when.as_ref().map(|w| format!(" at {w}")).unwrap_or_default();
+        let message = format!(
+            "{}: `{}` is {} in the file and {} live{who}{when}; last applied was {}. The file keeps its value",
+            held.address,
+            held.field.as_deref().unwrap_or_default(),
+            value(held.wanted.as_ref()),
+            value(held.live.as_ref()),
+            value(held.applied.as_ref()),
+        );
+        self.undecided(&held.address, message, held.at.as_deref().and_then(place), out);
+    }
+
+    /// Something that a person decides. The first one of a resource has the lines for that.
+    fn undecided(&self, address: &Address, message: String, at: Option<Location>, out: &mut Brought) {
+        let mut told = Diagnostic::new(&code::CONFLICT, message);
+        if let Some(at) = at {
+            told = told.at(at, "");
+        }
+        let digest = self.desired.resources.get(address).and_then(|wanted| self.moved(wanted));
+        let first = out.undecided.insert(address.clone());
+        if let Some(digest) = digest.filter(|_| first) {
+            told = told.fix(format!(
+                "decide in checkfu.yaml: `take: file` sends what the files say, `take: live` lets the next `checkfu pull \
+                 --drift {address}` bring what is live:\naccept:\n  - {{address: {address}, live: \"{digest}\", take: file, \
+                 reason: …}}"
+            ));
+        } else {
+            told = told.fix("it is decided together with the one before");
+        }
+        out.notes.push(told);
     }
 
     fn open(&self, file: &str, out: &mut Brought) -> Result<(), Failure> {
@@ -196,7 +251,9 @@ impl Drift<'_> {
             let reason = "the file and what was live are joined in the file".to_owned();
             Some(Accept { address: address.clone(), live: (*live)?, take: Take::File, reason })
         };
-        let lines: Vec<Accept> = out.merged.iter().filter_map(line).collect();
+        // One line decides about all of a resource: not where something still waits.
+        let decided = out.merged.iter().filter(|(address, _)| !out.undecided.contains(*address));
+        let lines: Vec<Accept> = decided.filter_map(line).collect();
         if lines.is_empty() {
             return Ok(());
         }
@@ -208,20 +265,74 @@ impl Drift<'_> {
     }
 }
 
+/// What moved live as files, none of which is written.
+pub(in crate::cli::commands) struct Unwritten {
+    /// As they are to be; what is so already is not among them.
+    pub(in crate::cli::commands) files: Vec<Planned>,
+    /// Paths that go.
+    pub(in crate::cli::commands) removed: Vec<String>,
+    /// Resources of which a person has to decide: files and live both moved. Nothing of them is in `files`.
+    pub(in crate::cli::commands) undecided: BTreeSet<Address>,
+    /// Resources that are gone live.
+    pub(in crate::cli::commands) gone: Vec<Address>,
+    /// What is told beside.
+    pub(in crate::cli::commands) notes: Diagnostics,
+}
+
+/// What would be written, without the resources of which a person has to decide.
+///
+/// # Errors
+/// The workspace cannot be read, or a file does not say where something stands.
+pub(in crate::cli::commands) async fn unwritten(
+    session: &Session,
+    control: &Workspace,
+    context: &Context,
+    options: &plan::Options,
+) -> Result<Unwritten, Failure> {
+    let desired = session.desired()?;
+    let read = snapshot(Some(control), desired, context, Depth::Resources).await.map_err(|e| failed(&e))?;
+    let plan = plan::plan(desired, &read.live, options);
+    let mut scope = plan::named(desired, &read.live, options);
+    let drift = Drift { session, control, context, desired, live: &read.live };
+    let mut undecided = BTreeSet::new();
+    loop {
+        let mut out = drift.bring(&plan, &scope).await?;
+        out.undecided.append(&mut out.marked);
+        if out.undecided.is_empty() {
+            out.texts(session);
+            let (work, found) = Work::look(&session.dir, out.planned);
+            or_fail(found)?;
+            let Brought { removed, gone, notes, .. } = out;
+            return Ok(Unwritten { files: work.into_files(), removed, undecided, gone, notes });
+        }
+        // A text with marks says nothing, and what is told of it beside neither.
+        scope.retain(|address| !out.undecided.contains(address));
+        undecided.append(&mut out.undecided);
+    }
+}
+
+impl Brought {
+    /// Plans the texts that changed, and says how.
+    fn texts(&mut self, session: &Session) -> Vec<Changed> {
+        let mut changed = Vec::new();
+        for (path, after) in std::mem::take(&mut self.after) {
+            let before = self.before.remove(&path);
+            if before.as_ref() == Some(&after) {
+                continue;
+            }
+            let over = before.as_ref().map_or(Over::Never, |b| Over::If(Digest::of(b.as_bytes())));
+            let executable = is_executable(&session.dir.join(&path));
+            let bytes = after.clone().into_bytes();
+            self.planned.push(Planned { path: path.clone(), bytes, executable, link: false, over });
+            changed.push(Changed { path, before, after: Some(after) });
+        }
+        changed
+    }
+}
+
 /// Writes, shows what changed, and tells what is left to a person.
 fn write(run: &Run, session: &Session, mut out: Brought) -> Ran {
-    let mut changed = Vec::new();
-    for (path, after) in std::mem::take(&mut out.after) {
-        let before = out.before.remove(&path);
-        if before.as_ref() == Some(&after) {
-            continue;
-        }
-        let over = before.as_ref().map_or(Over::Never, |b| Over::If(Digest::of(b.as_bytes())));
-        let executable = is_executable(&session.dir.join(&path));
-        let bytes = after.clone().into_bytes();
-        out.planned.push(Planned { path: path.clone(), bytes, executable, link: false, over });
-        changed.push(Changed { path, before, after: Some(after) });
-    }
+    let mut changed = out.texts(session);
     for file in out.planned.iter().filter(|p| !changed.iter().any(|c| c.path == p.path)).collect::<Vec<_>>() {
         let before = std::fs::read_to_string(session.dir.join(&file.path)).ok();
         let after = Some(String::from_utf8_lossy(&file.bytes).into_owned());
@@ -250,21 +361,24 @@ fn write(run: &Run, session: &Session, mut out: Brought) -> Ran {
         Format::Markdown => run.printer.raw(&lists::files(&written)),
     }
     out.notes.extend(marked);
-    let conflicts = out.notes.0.iter().any(|d| d.code.code == CONFLICT_MARKER.code);
+    let has = |code: &Code| out.notes.0.iter().any(|d| d.code.code == code.code);
+    let (marks, kept) = (has(&CONFLICT_MARKER), has(&code::CONFLICT));
     if !out.notes.0.is_empty() {
         out.notes.sort();
-        let shown = Shown { width: run.printer.width };
-        run.printer.talk(&diagnostics::report(&out.notes, &session.loaded.sources, shown));
+        let shown = Shown { width: run.printer.err_width };
+        let report = diagnostics::report(&out.notes, &session.loaded.sources, shown);
+        if marks || kept { run.printer.err(&report) } else { run.printer.talk(&report) }
     }
     tell_gone(run, &out.gone);
-    let said = match (written.is_empty() && removed.is_empty(), conflicts) {
-        (_, true) => "Decide what stands between the marks, then: `checkfu plan`",
+    let said = match (written.is_empty() && removed.is_empty(), marks || kept) {
+        (_, true) if marks => "Decide what stands between the marks, then: `checkfu plan`",
+        (_, true) => "Decide what both sides changed, then: `checkfu plan`",
         (true, _) if out.gone.is_empty() => "Nothing moved live that the files do not say",
         (true, _) => "No file was changed",
         (false, _) => "Next: `checkfu plan`",
     };
     run.printer.talk(said);
-    Ok(if conflicts { Exit::Conflict } else { Exit::Ok })
+    Ok(if marks || kept { Exit::Conflict } else { Exit::Ok })
 }
 
 /// What is gone live is taken out of Git by a person, or made anew.

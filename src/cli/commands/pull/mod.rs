@@ -2,7 +2,7 @@
 
 mod ant;
 mod choose;
-mod drift;
+pub(super) mod drift;
 pub(super) mod here;
 mod store;
 
@@ -24,12 +24,14 @@ use crate::cli::writer::{Over, Planned, Work};
 use crate::diag::codes::pull as code;
 use crate::diag::{Diagnostic, Diagnostics, Severity, codes};
 use crate::model::config::Adopt;
-use crate::model::{Address, Digest};
+use crate::model::{Address, Digest, Owner};
 use crate::pull::patch::{self, PatchError};
 use crate::pull::{Body, File, Resource, Standing, Unit, bad_link, differing, published, standing, units};
 use crate::reconcile::load::{LoadOptions, load};
 use crate::reconcile::{self, read};
 
+/// Addresses that are named one by one.
+const SHOWN: usize = 5;
 /// Files that are asked for at once.
 const AT_ONCE: usize = 10;
 
@@ -82,7 +84,10 @@ impl Pulled {
 /// From resources to files whose bytes are here.
 async fn plan(view: &View<'_>, args: &Pull, chosen: Chosen) -> Result<Pulled, Failure> {
     let here = view.here;
-    let Chosen { mut resources, adopt, named, mut notes, .. } = chosen;
+    let Chosen { mut resources, adopt, named, left, mut notes, .. } = chosen;
+    if here.is_new() {
+        notes.extend(Diagnostics(partial(&here.config.authoring_owner, &left, &resources).into_iter().collect()));
+    }
     let stores = store::declared(view, &mut resources, &named)?;
     let skills = published(here.desired(), &resources);
     let allowed: BTreeSet<String> = here.config.allow_secret_names.iter().cloned().collect();
@@ -104,7 +109,7 @@ async fn plan(view: &View<'_>, args: &Pull, chosen: Chosen) -> Result<Pulled, Fa
         }
     }
     or_fail(found)?;
-    notes.extend(Diagnostics(stores.iter().flat_map(store::Store::notes).collect()));
+    notes.extend(Diagnostics(stores.iter().flat_map(|s| s.notes(args.force)).collect()));
     let of_stores = stores.iter().flat_map(|s| &s.files).map(|(file, _)| file);
     let bytes = Bytes::read(view, wanted.iter().flat_map(|unit| &unit.files).chain(of_stores)).await?;
     let mut planned = here.own_files(append_lines(here, &adopt)?)?;
@@ -119,7 +124,7 @@ async fn plan(view: &View<'_>, args: &Pull, chosen: Chosen) -> Result<Pulled, Fa
     let (mut work, mut found) = Work::look(&here.dir, planned);
     let extra = extra(here, &wanted);
     if args.force {
-        work.remove(extra);
+        work.remove(extra.into_iter().chain(stores.into_iter().flat_map(|s| s.extra)).collect());
     } else {
         found.extend(Diagnostics(
             extra.iter().map(|p| Diagnostic::new(&code::DIFFERS, format!("{p} is there and not live"))).collect(),
@@ -127,6 +132,21 @@ async fn plan(view: &View<'_>, args: &Pull, chosen: Chosen) -> Result<Pulled, Fa
     }
     or_fail(found)?;
     Ok(Pulled { work, adopt, unchanged, resources, notes })
+}
+
+/// A new project that declares a part of what its owner has would retire the rest.
+fn partial(owner: &Owner, left: &[Address], pulled: &BTreeMap<Address, Resource>) -> Option<Diagnostic> {
+    let some = |all: &mut dyn Iterator<Item = &Address>| all.take(SHOWN).map(ToString::to_string).collect::<Vec<_>>();
+    let names = some(&mut left.iter()).join(", ");
+    let more = if left.len() > SHOWN { ", …" } else { "" };
+    let what = if left.len() == 1 { "resource" } else { "resources" };
+    let message = format!(
+        "{owner} has {} more {what} live ({names}{more}): a plan of all that is here would retire that",
+        left.len()
+    );
+    let only = if pulled.len() > SHOWN { "ADDRESS".to_owned() } else { some(&mut pulled.keys()).join(" ") };
+    let fix = format!("`checkfu pull` brings the rest too; `checkfu plan {only}` is about these alone");
+    (!left.is_empty()).then(|| Diagnostic::new(&code::PARTIAL, message).fix(fix))
 }
 
 /// The text of `checkfu.yaml` with new lines.
@@ -213,7 +233,7 @@ pub(super) fn write(run: &Run, here: &Here, pulled: Pulled) -> Ran {
     notes.extend(read_back(here, &resources));
     if !notes.0.is_empty() {
         notes.sort();
-        let shown = Shown { width: run.printer.width };
+        let shown = Shown { width: run.printer.err_width };
         run.printer.talk(&diagnostics::report(&notes, &BTreeMap::new(), shown));
     }
     match run.printer.format {

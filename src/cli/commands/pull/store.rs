@@ -8,6 +8,7 @@ use crate::cli::args::Pull;
 use crate::cli::commands::pull::choose::{Chosen, View, failed};
 use crate::cli::commands::pull::here::or_fail;
 use crate::cli::failure::Failure;
+use crate::cli::view::text::count;
 use crate::diag::codes::bundle::SECRET_NAME;
 use crate::diag::codes::pull as code;
 use crate::diag::{Diagnostic, Diagnostics, codes};
@@ -23,7 +24,9 @@ pub(super) struct Store {
     address: Address,
     /// Files, each with the digest of the bytes that may be replaced.
     pub(super) files: Vec<(File, Option<Digest>)>,
-    /// How many of them no folder of the manifest holds.
+    /// Files in the folders of the manifest that are not live.
+    pub(super) extra: Vec<String>,
+    /// How many memories no folder of the manifest holds.
     beside: usize,
     /// Does more than memories differ?
     differs: bool,
@@ -31,12 +34,18 @@ pub(super) struct Store {
 
 impl Store {
     /// What is told of it.
-    pub(super) fn notes(&self) -> Vec<Diagnostic> {
+    pub(super) fn notes(&self, force: bool) -> Vec<Diagnostic> {
         let mut out = Vec::new();
+        if let Some(first) = self.extra.first().filter(|_| !force) {
+            let more = if self.extra.len() > 1 { format!(" and {} more", self.extra.len() - 1) } else { String::new() };
+            let message = format!("{first}{more} of {} is not live, and stays", self.address);
+            let fix = format!("checkfu pull {} --force removes what is not live", self.address);
+            out.push(Diagnostic::new(&code::LEFT, message).fix(fix));
+        }
         if self.beside > 0 {
             let folder = learned_folder(&self.address);
-            let message =
-                format!("{} memories of {} are in {folder}, which nothing declares", self.beside, self.address);
+            let (what, are) = (count(self.beside, "memory"), if self.beside == 1 { "is" } else { "are" });
+            let message = format!("{what} of {} {are} in {folder}, which nothing declares", self.address);
             let fix =
                 format!("move what is approved, or add {{path: {folder}, at: /…, mode: upkeep}} to its `contents`");
             out.push(Diagnostic::new(&code::LEFT, message).fix(fix));
@@ -94,6 +103,8 @@ pub(super) fn declared(
         }
         let memories = contents(if all { &live.spec } else { &owned });
         let prefixes: Vec<Prefix> = store_prefixes(loaded, &address, &wanted.at.file);
+        let not_live = wanted.memories.iter().filter(|(path, _)| !memories.contains_key(*path));
+        let extra = not_live.map(|(_, file)| file.file.clone()).collect();
         let (memories, wrong) = learned(&address, &memories, &prefixes);
         found.extend(wrong);
         let last = live.applied.as_deref().map(contents).unwrap_or_default();
@@ -106,6 +117,7 @@ pub(super) fn declared(
         out.push(Store {
             differs: fields(&owned) != fields(&wanted.spec),
             beside: beside.len(),
+            extra,
             files: memories
                 .declared
                 .into_iter()

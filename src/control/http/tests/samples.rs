@@ -101,7 +101,14 @@ impl Made {
 
     fn source(&self) -> Source {
         let text = || self.opt(self.text.clone());
-        Source { repository: text(), path: text(), commit: text(), dirty: self.opt(true), apply: text() }
+        Source {
+            repository: text(),
+            path: text(),
+            commit: text(),
+            dirty: self.opt(true),
+            folder: self.opt(Digest::of(b"folder")),
+            apply: text(),
+        }
     }
 
     fn line(&self) -> ReceiptLine {

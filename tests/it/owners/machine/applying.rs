@@ -21,8 +21,9 @@ impl Machine {
     pub(super) async fn apply(&mut self, o: usize, reverts: Reverts, crash: bool) {
         let (desired, project) = self.load(o);
         let mut options = Options { revert_all: reverts == Reverts::All, ..options() };
-        // That a resource is another one than its equal elsewhere is nothing to say of all.
-        options.allowances.retain(|a| a.rule != AllowRule::SameName);
+        // That a resource is another one than the other owner's of the same address is said at times.
+        let another = self.dice.roll(3) == 0;
+        options.allowances.retain(|a| another || a.rule != AllowRule::SameName);
         let plan = self.plan(&desired, &options).await;
         self.note(if crash { "apply with a crash" } else { "apply" }, &format!("{o} {reverts:?}: {}", told(&plan)));
         self.drift_is_named(o, &desired, &plan);
@@ -50,7 +51,7 @@ impl Machine {
             assert_eq!(receipt.not_settled, Vec::<String>::new());
             self.past[o].extend(receipt.apply);
         }
-        self.carried_out(o, &desired, &plans[0], reverts).await;
+        self.carried_out(o, &desired, &plans[0], reverts, another).await;
         self.as_known().await;
         let again = self.plan(&desired, &Options { revert_all: false, ..options }).await;
         // What would go, and another that it was given to uses, is refused until that one lets it go.
@@ -60,7 +61,7 @@ impl Machine {
     }
 
     /// What a plan does, by the rules of the model.
-    async fn carried_out(&mut self, o: usize, desired: &Desired, plan: &Plan, reverts: Reverts) {
+    async fn carried_out(&mut self, o: usize, desired: &Desired, plan: &Plan, reverts: Reverts, another: bool) {
         let now = world::owned(&self.world, Some(&owner(o))).await;
         let blocked: BTreeSet<&Address> = plan.notes.blocked.iter().collect();
         for action in &plan.actions {
@@ -111,6 +112,9 @@ impl Machine {
                 Step::Create { .. } => {
                     let made = now.values().find(|s| s.address.as_ref() == Some(address) && !s.superseded);
                     let made = made.unwrap_or_else(|| panic!("{address} was not made"));
+                    let second = self.is_second(o, address);
+                    assert!(another || !second, "a second {address} was made without a word");
+                    *self.did.entry("second").or_default() += usize::from(second);
                     // What another archived, and this made anew, is this owner's no more.
                     for old in self.known.values_mut() {
                         if old.owner == Some(o) && old.address.as_ref() == Some(address) && old.offered.is_none() {
@@ -152,6 +156,18 @@ impl Machine {
                 three(known, field, declared.fields.get(field), reverts);
             }
         }
+    }
+
+    /// Does the other owner have a resource at this address, and this one had none there?
+    fn is_second(&self, o: usize, address: &Address) -> bool {
+        let at = |k: &Known, owner: usize| {
+            k.owner == Some(owner) && k.offered.is_none() && k.address.as_ref() == Some(address)
+        };
+        // What a line takes to another address is said to be another one.
+        let named = |id: &str| self.files[o].adopt.values().any(|(of, _)| of == id);
+        let theirs = self.known.iter().any(|(id, k)| at(k, 1 - o) && !k.gone && !named(id));
+        // What comes back is no second one.
+        theirs && !self.known.values().any(|k| at(k, o))
     }
 
     /// The workspace is as the model says, resource by resource, whoever owns it.
@@ -206,7 +222,9 @@ impl Machine {
         }
         assert!(want.iter().all(|(a, _)| desired.resources.contains_key(a)));
         let put_back: BTreeSet<_> = plan.actions.iter().filter_map(|a| a.address.clone()).collect();
-        let held: BTreeSet<_> = plan.held.iter().map(|h| (h.address.clone(), h.field.clone())).collect();
+        // What a rollback undid nobody moved.
+        let held = plan.held.iter().filter(|h| !h.rolled_back);
+        let held: BTreeSet<_> = held.map(|h| (h.address.clone(), h.field.clone())).collect();
         // A field that is put back is no more held; a conflict always is.
         let told =
             |w: &&(Address, Option<String>)| held.contains(*w) || put_back.contains(&w.0) || coming.contains(&w.0);

@@ -1,11 +1,9 @@
-//! What an apply goes by: a plan file, the digest of a plan, comments, or what is planned now. And where it may go.
+//! What an apply goes by: a plan file, the digest of a plan, comments, or what is planned now.
 
 use crate::ci::inputs::Approval;
 use crate::cli::commands::apply::read as read_plan;
 use crate::cli::commands::ci::Job;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::target::{At, Place};
 use crate::diag::codes::ci as codes;
 use crate::model::Digest;
 use crate::plan::Plan;
@@ -52,16 +50,4 @@ pub(super) fn read(job: &Job<'_>) -> Result<By, Failure> {
 pub(super) fn no_comments() -> Failure {
     Failure::new(&codes::INPUT, "approval is pull-request, and there is no GitHub with a token to ask")
         .fix("run it on GitHub with github-token, or set approval to plan")
-}
-
-/// Is the target one of the servers that the token may go to? Without a list it is the one that was merged.
-pub(super) fn origin(place: &Place, allowed: &[String]) -> Result<(), Failure> {
-    let At::Server(_) = &place.at else { return Ok(()) };
-    let origin = |text: &str| reqwest::Url::parse(text).ok().map(|url| url.origin());
-    let here = origin(&place.written);
-    if allowed.is_empty() || (here.is_some() && allowed.iter().any(|a| origin(a) == here)) {
-        return Ok(());
-    }
-    let message = format!("target {} is none of the servers of allowed-origins", place.name);
-    Err(Failure::new(&codes::ORIGIN, message).exit(Exit::Refused))
 }

@@ -6,16 +6,17 @@ mod by;
 mod comments;
 mod told;
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::ci::Event;
+use crate::ci::{Event, Standing};
 use crate::cli::args::What;
 use crate::cli::commands::apply::{carry_out, of_this_project};
 use crate::cli::commands::ci::report::Closing;
-use crate::cli::commands::ci::{Job, Report, host};
+use crate::cli::commands::ci::{Job, Report, guard, host};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::session::{self, Session, Wish, runtime};
@@ -43,10 +44,10 @@ pub fn run(job: &Job<'_>) -> Result<Report, Failure> {
         stop_on_interrupt(Arc::clone(&job.run.printer), Second::Waits)
     };
     let event = host::event(job.around)?;
-    may_apply(event.as_ref())?;
+    let standing = guard::standing(job, event.as_ref())?;
     let by = by::read(job)?;
     let mut comments = Comments::new(job, event.as_ref(), &by)?;
-    let ended = runtime.block_on(whole(job, event.as_ref(), by, &stop, &mut comments));
+    let ended = runtime.block_on(whole(job, (event.as_ref(), &standing), by, &stop, &mut comments));
     let mut report = ended.unwrap_or_else(|failure| {
         let report = Report::of_failure(failure);
         comments.failed(&report);
@@ -57,14 +58,6 @@ pub fn run(job: &Job<'_>) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// What a fork proposes is applied by nobody.
-fn may_apply(event: Option<&Event>) -> Result<(), Failure> {
-    if !event.is_some_and(Event::from_fork) {
-        return Ok(());
-    }
-    Err(Failure::new(&codes::FORK, "what a fork proposes is not applied").exit(Exit::Refused))
-}
-
 /// What is applied.
 struct Chosen {
     /// The part of the plan that is approved, or all of it.
@@ -73,32 +66,36 @@ struct Chosen {
     planned: Option<Remote>,
     /// What of it is left, with why.
     left: Vec<(Action, Left)>,
+    /// The pull requests that approved it.
+    by: BTreeSet<u64>,
     /// Comments that approve nothing.
     refused: Vec<Refused>,
 }
 
 impl Chosen {
     fn all_of(plan: Plan, planned: Option<Remote>) -> Self {
-        Self { plan, planned, left: Vec::new(), refused: Vec::new() }
+        Self { plan, planned, left: Vec::new(), by: BTreeSet::new(), refused: Vec::new() }
     }
 
     fn part_of(plan: &Plan, planned: Option<Remote>, approved: Approved) -> Self {
         let keep = |a: &Action| approved.by.contains_key(&a.id);
         let mut why = plan::left(plan, keep);
         let left = plan.actions.iter().filter_map(|a| Some((a.clone(), why.remove(&a.id)?))).collect();
-        Self { plan: plan::keep(plan, keep), planned, left, refused: approved.refused }
+        let part = plan::keep(plan, keep);
+        let by = part.actions.iter().filter_map(|a| approved.by.get(&a.id).copied()).collect();
+        Self { plan: part, planned, left, by, refused: approved.refused }
     }
 }
 
 async fn whole(
     job: &Job<'_>,
-    event: Option<&Event>,
+    (event, standing): (Option<&Event>, &Standing),
     by: By,
     stop: &Stop,
     comments: &mut Comments,
 ) -> Result<Report, Failure> {
-    let session = session::open(job.run)?;
-    by::origin(&session.place, &job.inputs.allowed_origins)?;
+    let mut session = session::open(job.run)?;
+    guard::pass(job, standing, &mut session)?;
     comments.of_commit(session.loaded.project.source().commit);
     let what = What {
         only: job.inputs.only.clone(),
@@ -110,7 +107,7 @@ async fn whole(
     let mut chosen = unless_stopped(stop, choose(job, event, (&session, &wish), by, comments)).await?;
     show(job, &chosen.plan);
     if !chosen.plan.applyable {
-        let report = told::refused(&chosen.plan);
+        let report = told::refused(job, &session, &chosen.plan);
         comments.failed(&report);
         return Ok(report);
     }
@@ -143,7 +140,8 @@ async fn choose(
             reconcile::is_reviewed(&plan, &digest).map_err(|e| Failure::reconcile(&e))?;
             None
         }
-        By::Comments if plan.applyable => {
+        // Where there is nothing to do, nobody has to have approved anything.
+        By::Comments if plan.applyable && !plan.actions.is_empty() => {
             let event = event.ok_or_else(by::no_comments)?;
             Some(approved::read(job, event, session, (&plan, control.as_ref()), comments).await?)
         }
@@ -159,7 +157,7 @@ async fn choose(
 /// The plan in the log, before any of it is done.
 fn show(job: &Job<'_>, plan: &Plan) {
     let mut text = String::new();
-    let options = human::Options { verbose: job.run.printer.verbose, unchanged: "" };
+    let options = human::Options { verbose: job.run.printer.verbose, unchanged: "", texts: None };
     human::write(plan, options, &mut |part| text.push_str(part));
     job.run.printer.err(&text);
 }

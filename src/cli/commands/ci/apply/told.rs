@@ -6,7 +6,7 @@ use crate::ci::{Annotation, FailureReason, Level};
 use crate::cli::commands::apply::Carried;
 use crate::cli::commands::ci::apply::Chosen;
 use crate::cli::commands::ci::report::annotation;
-use crate::cli::commands::ci::{Job, Report};
+use crate::cli::commands::ci::{Job, Report, host};
 use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, place};
 use crate::cli::session::Session;
@@ -14,29 +14,15 @@ use crate::cli::view::{comment, diagnostics, pull_request, receipt as view, word
 use crate::diag::codes::ci as codes;
 use crate::diag::{Diagnostic, Diagnostics, Severity, bounded};
 use crate::model::op::ReceiptLine;
-use crate::plan::{Action, Left, Plan, Verb};
+use crate::plan::{Action, Left, Plan};
 use crate::receipt::{Outcome, Receipt};
 
-/// The numbers of a plan.
-fn numbers(report: &mut Report, plan: &Plan) {
-    let count = |of: &dyn Fn(&Action) -> bool| plan.actions.iter().filter(|a| of(a)).count();
-    let creates = count(&|a| a.verb == Verb::Create);
-    let retirements = count(&|a| words::retires(a));
-    report.tell("changes", !plan.actions.is_empty());
-    report.tell("creates", creates);
-    report.tell("retirements", retirements);
-    report.tell("updates", plan.actions.len() - creates - retirements);
-    report.tell("unchanged", plan.notes.unchanged);
-    report.tell("held", plan.held.len());
-    report.tell("plan-digest", plan.digest);
-}
-
 /// Of a plan that may not be applied.
-pub(super) fn refused(plan: &Plan) -> Report {
+pub(super) fn refused(job: &Job<'_>, session: &Session, plan: &Plan) -> Report {
     let mut report = Report::of_failure(Failure::of_findings(plan));
-    report.markdown += "\n";
-    report.markdown += &shown(plan, report.markdown.len());
-    numbers(&mut report, plan);
+    let first = std::mem::take(&mut report.markdown);
+    texts(job, session, plan, first, &mut report);
+    report.numbers(plan);
     report.tell("applied", false);
     report
 }
@@ -50,7 +36,7 @@ pub(super) fn report(job: &Job<'_>, session: &Session, chosen: &Chosen, carried:
     }
     let mut report = Report::new(exit);
     report.reason = reason(chosen, carried, exit);
-    numbers(&mut report, &chosen.plan);
+    report.numbers(&chosen.plan);
     report.tell("applied", report.reason.is_none());
     if let Some(apply) = &receipt.apply {
         report.tell("apply-id", apply);
@@ -59,37 +45,53 @@ pub(super) fn report(job: &Job<'_>, session: &Session, chosen: &Chosen, carried:
 
     let mut told = carried.diagnostics();
     told.extend(left(chosen));
-    report.log = view::human(receipt, job.run.printer.verbose);
-    report.log += &diagnostics::report(&told, &diagnostics::Sources::new(), diagnostics::Options { width: 100 });
+    let by = approved_by(chosen).map(|by| by + "\n").unwrap_or_default();
+    report.log = view::human(receipt, job.run.printer.verbose) + &by;
+    report.log += &diagnostics::report(&told, &diagnostics::Sources::new(), diagnostics::Options { width: None });
     report.log += &view::next(receipt).map(|next| next + "\n").unwrap_or_default();
-    report.markdown = view::markdown(receipt);
+    let mut first = view::markdown(receipt);
+    if !by.is_empty() {
+        first = format!("{first}\n{by}");
+    }
     if !told.0.is_empty() {
-        report.markdown += &format!("\n{}", comment::diagnostics(&told));
+        first = format!("{first}\n{}", comment::diagnostics(&told));
     }
-    if !chosen.plan.actions.is_empty() {
-        report.markdown += "\n";
-        report.markdown += &shown(&chosen.plan, report.markdown.len());
-    }
+    texts(job, session, &chosen.plan, first, &mut report);
     report.annotations = told.0.iter().map(annotation).collect();
     let lines = chosen.plan.actions.iter().zip(&receipt.lines);
     report.annotations.extend(lines.filter_map(|(action, line)| remark(action, line)));
     report
 }
 
-/// The plan, in the room that is left of a summary.
-fn shown(plan: &Plan, used: usize) -> String {
+/// What is told first, and then the plan, whole in the report file and in the room that is left in the summary.
+fn texts(job: &Job<'_>, session: &Session, plan: &Plan, first: String, report: &mut Report) {
+    if plan.actions.is_empty() {
+        report.markdown = first;
+        return;
+    }
+    let (repository, run) = (host::repository_url(job.around), host::run_url(job.around));
+    let folder = job.around.from_top(&session.dir, "").unwrap_or_default();
     let causes = std::collections::BTreeMap::new();
-    let of = pull_request::Comment {
+    let shown = pull_request::Comment {
         plan,
         key: None,
         causes: &causes,
-        links: pull_request::Links::default(),
-        head: None,
+        links: pull_request::Links { repository: repository.as_deref(), run: run.as_deref(), folder: &folder },
+        head: plan.source.commit.as_deref(),
         base: None,
         previous: None,
         notes: &[],
     };
-    pull_request::body(&of, pull_request::SUMMARY.saturating_sub(used + 1_000))
+    let with = |budget: usize| format!("{first}\n{}", pull_request::body(&shown, budget));
+    // What else stands in a summary is short.
+    report.summary = Some(with(pull_request::SUMMARY.saturating_sub(first.len() + 1_000)));
+    report.markdown = with(pull_request::WHOLE);
+}
+
+/// Who approved what was applied.
+fn approved_by(chosen: &Chosen) -> Option<String> {
+    let pulls: Vec<String> = chosen.by.iter().map(|pull| format!("#{pull}")).collect();
+    (!pulls.is_empty()).then(|| format!("Approved by merging {}.", pulls.join(", ")))
 }
 
 /// Why it is not all done.

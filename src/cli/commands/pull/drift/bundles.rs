@@ -67,7 +67,7 @@ impl Bundles<'_, '_> {
         let of = [items(&entries), items(&set.entries), items(&body.entries)];
         let file = |path: &str| Some(if folder == "." { path.to_owned() } else { format!("{folder}/{path}") });
         if self.all(&Place { wanted, file: &file }, &of).await? {
-            self.drift.merged(&wanted.address, self.out);
+            self.drift.merged(wanted, self.out);
         }
         Ok(())
     }
@@ -76,21 +76,16 @@ impl Bundles<'_, '_> {
     async fn memories(&mut self, wanted: &Wanted, body: &LiveBody) -> Result<(), Failure> {
         let prefixes = store_prefixes(&self.drift.session.loaded, &wanted.address, &wanted.at.file);
         let modes = wanted.spec.get("modes").and_then(Value::as_array).cloned().unwrap_or_default();
-        let decides = |path: &str| {
-            modes.iter().any(|m| {
-                let mode = m.get("mode").and_then(Value::as_str);
-                m.get("at").and_then(Value::as_str).is_some_and(|at| is_under(path, at))
-                    && matches!(mode, Some("enforce" | "upkeep"))
-            })
+        let mode = |path: &str| {
+            let holds = |m: &&Value| m.get("at").and_then(Value::as_str).is_some_and(|at| is_under(path, at));
+            modes.iter().find(holds).and_then(|m| m.get("mode")?.as_str())
         };
         let contents = |of: &Value| -> BTreeMap<String, Item> {
             let all = of.get("contents").and_then(Value::as_object).into_iter().flatten();
-            let one = |(path, d): (&String, &Value)| Some((path.clone(), Item::plain(d.as_str()?.parse().ok()?)));
-            all.filter(|(path, _)| decides(path)).filter_map(one).collect()
+            all.filter_map(|(path, d)| Some((path.clone(), Item::plain(d.as_str()?.parse().ok()?)))).collect()
         };
         let mut live = contents(&body.live);
-        let all = body.memories.iter().filter(|m| decides(&m.path));
-        live.extend(all.map(|m| (m.path.clone(), Item::plain(m.content_sha256))));
+        live.extend(body.memories.iter().map(|m| (m.path.clone(), Item::plain(m.content_sha256))));
         let of = [contents(&body.applied.spec), contents(&wanted.spec), live];
         let file = |path: &str| {
             if let Some(known) = wanted.memories.get(path) {
@@ -100,10 +95,21 @@ impl Bundles<'_, '_> {
             let rest = path.strip_prefix(prefix.at.trim_end_matches('/'))?.trim_start_matches('/');
             Some(format!("{}/{rest}", prefix.folder.as_ref()?))
         };
-        if self.all(&Place { wanted, file: &file }, &of).await? {
-            let message = format!("{}: memories of which both sides moved on are joined in the files", wanted.address);
+        let place = Place { wanted, file: &file };
+        let part = |holds: &dyn Fn(&str) -> bool| {
+            of.clone().map(|all| all.into_iter().filter(|(path, _)| holds(path)).collect::<BTreeMap<_, _>>())
+        };
+        let applied = |path: &str| of[0].contains_key(path);
+        // In `upkeep` what is live stays unless a line takes the file; its digest covers what was applied.
+        if self.all(&place, &part(&|path| mode(path) == Some("upkeep") && applied(path))).await? {
+            self.drift.merged(wanted, self.out);
+        }
+        if self.all(&place, &part(&|path| mode(path) == Some("upkeep") && !applied(path))).await? {
+            let message = format!("{}: a memory that is new here and live stays as it is live", wanted.address);
             self.out.note(message);
         }
+        // In `enforce` the files decide whatever is live.
+        self.all(&place, &part(&|path| mode(path) == Some("enforce"))).await?;
         Ok(())
     }
 
@@ -116,10 +122,13 @@ impl Bundles<'_, '_> {
             match moved {
                 FileMove::Remove => self.out.removed.push(file),
                 FileMove::Stays => {
-                    self.out.note(format!("{file} is gone live and was changed here: it stays"));
+                    self.stays(place, format!("{file} is gone live and was changed here: it stays"));
                     merged = true;
                 }
                 FileMove::Take(item) => {
+                    if of[0].contains_key(&path) && !of[1].contains_key(&path) {
+                        self.out.note(format!("{file} was removed here and changed live: it is back"));
+                    }
                     let bytes = self.held(item.sha256).await?;
                     self.put(place, (&path, file), item, bytes);
                 }
@@ -145,16 +154,27 @@ impl Bundles<'_, '_> {
             Some(applied) => self.held(applied.sha256).await?,
             None => Vec::new(),
         };
-        let texts = [&own, &base, &theirs].map(|bytes| std::str::from_utf8(bytes).ok());
+        // Marks between bytes that are no lines would only break them.
+        let text = |bytes: &Vec<u8>| std::str::from_utf8(bytes).ok().filter(|t| !t.contains('\0')).map(str::to_owned);
+        let texts = [&own, &base, &theirs].map(text);
         let [Some(own), Some(base), Some(theirs)] = texts else {
-            self.out.note(format!("{file} was changed here and live, and is no text: it stays as it is here"));
+            self.stays(place, format!("{file} was changed here and live, and is no text: it stays as it is here"));
             return Ok(true);
         };
-        let joined = merge(own, base, theirs).text;
+        let joined = merge(&own, &base, &theirs);
+        if joined.conflicts > 0 {
+            self.out.marked.insert(place.wanted.address.clone());
+        }
+        let joined = joined.text;
         let merged = joined != theirs;
         let item = Item { executable: here.executable, ..live };
         self.put(place, (path, file), item, joined.into_bytes());
         Ok(merged)
+    }
+
+    /// The file stays as it is here: whether that is what is wanted, a person decides.
+    fn stays(&mut self, place: &Place<'_>, message: String) {
+        self.drift.undecided(&place.wanted.address, message, None, self.out);
     }
 
     /// Plans a file. One that is there keeps the line ends of the lines that stay.
