@@ -139,3 +139,28 @@ fn the_program_takes_the_place_of_the_shell_and_no_text_goes_through_arguments()
         assert!(passed <= 1, "{} is used as an input of a later step", output.name);
     }
 }
+
+/// Nobody notices a mistyped input or output of an action: GitHub warns of one, and the other is empty.
+#[test]
+fn workflows_name_inputs_and_outputs_that_there_are() {
+    let known = |name: &str| OUTPUTS.iter().any(|o| o.name == name);
+    let mut seen = 0;
+    for path in workflows() {
+        let text = repo::text(&path);
+        for job in parsed(&path)["jobs"].as_object().unwrap().values() {
+            let ours = |s: &&Value| s["uses"].as_str().is_some_and(|u| u == "./" || u.starts_with("OWNER/checkfu@"));
+            for step in job["steps"].as_array().unwrap().iter().filter(ours) {
+                seen += 1;
+                for name in names(&step["with"]) {
+                    assert!(INPUTS.iter().any(|i| i.name == name), "{path}: there is no input {name}");
+                }
+                let Some(id) = step["id"].as_str() else { continue };
+                for part in text.split(&format!("steps.{id}.outputs.")).skip(1) {
+                    let name = part.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap();
+                    assert!(known(name), "{path}: there is no output {name}");
+                }
+            }
+        }
+    }
+    assert!(seen >= 7, "{seen} uses of the action");
+}
