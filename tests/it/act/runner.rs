@@ -237,7 +237,7 @@ fn released(folder: &Path) -> Mirror {
     let name = format!("checkfu-{version}-x86_64-unknown-linux-musl.tar.gz");
     let done = |command: &mut Command| assert!(command.status().unwrap().success(), "{command:?}");
     done(Command::new("strip").arg("-o").arg(pack.join("checkfu")).arg(env!("CARGO_BIN_EXE_checkfu")));
-    done(Command::new("tar").env("GZIP", "-1").arg("-czf").arg(pack.join(&name)).arg("-C").arg(&pack).arg("checkfu"));
+    done(Command::new("tar").arg("-czf").arg(pack.join(&name)).arg("-C").arg(&pack).arg("checkfu"));
     let mut command = Command::new(action.join("action/install.sh"));
     command.args(["manifest", version, "https://github.com/OWNER/checkfu"]).arg(&pack);
     fs::write(action.join("action/release.json"), command.output().unwrap().stdout).unwrap();

@@ -328,6 +328,8 @@ fn nothing_of_a_wrong_archive_is_run() {
     let file = stage.release("1.2.4");
     let mirror = Mirror::start(PATH, file, usize::MAX);
     stage.run(&[("CHECKFU_RELEASES", &mirror.url)]).failed("not the version");
+    let stage = Stage::new();
+    stage.release("1.2.3");
     for elsewhere in ["http://mirror.example", "ftp://mirror.example", "file:///tmp"] {
         stage.run(&[("CHECKFU_RELEASES", elsewhere)]).failed("by https");
     }
