@@ -9,6 +9,7 @@ pub mod event;
 pub mod inputs;
 pub mod marker;
 pub mod outputs;
+pub mod report;
 pub mod trust;
 
 pub use annotation::{Annotation, Level};

@@ -378,7 +378,7 @@ async fn tour(fake: &Fake, github: &GitHub) {
     assert_eq!(github.last_pull(&new.head, &new.base).await.unwrap().unwrap().number, pull.number);
     let read = github.pull(pull.number).await.unwrap();
     assert_eq!((read.head_sha.as_str(), read.base_ref.as_str(), read.merged), (commit.as_str(), "main", false));
-    assert_eq!(github.commits_between(&main, &commit).await.unwrap(), [commit.clone()]);
+    assert_eq!(github.commits_between(&main, &commit).await.unwrap(), std::slice::from_ref(&commit));
     assert_eq!(github.pulls_of(&commit).await.unwrap().len(), 1);
     let merge = fake.world().merge(pull.number);
     let of = github.pulls_of(&merge).await.unwrap();

@@ -107,7 +107,7 @@ fn an_issue_is_opened_kept_true_and_closed_and_the_next_drift_opens_another() {
     let told = drift(&stage, &[]).is(3, "");
     assert_eq!((&told["drift-status"], told["issue-number"].to_owned()), ("same", first.number.to_string()));
     let path = format!("PATCH /repos/acme/agents/issues/{}", first.number);
-    assert_eq!(stage.fake.writes(), [path.clone()], "only when it was last seen: nobody is told");
+    assert_eq!(stage.fake.writes(), [path], "only when it was last seen: nobody is told");
     assert_eq!(Marker::read(&issue(&stage).body).unwrap().digest, marker.digest);
 
     edit_live(&stage, "Agent/b", "You are a new B.\n");

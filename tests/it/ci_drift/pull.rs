@@ -160,9 +160,9 @@ fn both_the_issue_and_the_pull_request_and_only_from_the_default_branch() {
     for right in ["contents", "pulls"] {
         let mut actor = crate::github::Actor::job();
         if right == "contents" {
-            actor.contents = false
+            actor.contents = false;
         } else {
-            actor.pulls = false
+            actor.pulls = false;
         }
         stage.fake.world().tokens.insert(crate::github::JOB.into(), actor);
         let told = drift(&stage, ON).is(3, "");

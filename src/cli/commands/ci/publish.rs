@@ -6,26 +6,45 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::ci::Inputs;
+use crate::ci::report::{codequality, sarif, terraform};
 use crate::cli::commands::Run;
 use crate::cli::commands::ci::{Provider, Report, Surroundings};
 use crate::cli::failure::Failure;
+use crate::cli::files::CONFIG;
 use crate::cli::view::workflow;
 use crate::diag::codes::cli::WRITE;
 
-/// Writes the report file and the summary. What cannot be written is told and fails nothing: the plan or the apply is
-/// as it is.
+/// The report, where no input names it and there is no page of the host that shows it.
+pub const REPORT: &str = "checkfu-plan.md";
+/// What is found, for GitLab's `artifacts: reports: codequality`.
+pub const CODEQUALITY: &str = "checkfu-codequality.json";
+/// How many resources come, change and go, for GitLab's `artifacts: reports: terraform`.
+pub const COUNTS: &str = "checkfu-plan.gitlab.json";
+
+/// Writes the files of a report and the summary. What cannot be written is told and fails nothing: the plan or the
+/// apply is as it is.
 pub fn files(around: &Surroundings, inputs: &Inputs, mut report: Report) -> Report {
+    let elsewhere = around.provider != Provider::GitHub;
+    let named = inputs.report_file.as_deref().or(elsewhere.then_some(REPORT));
+    if let Some(path) = named.filter(|_| !report.markdown.is_empty()) {
+        let text = report.markdown.clone();
+        file(around, path, Some("report-file"), &text, &mut report);
+    }
+    let config = format!("{}/{CONFIG}", inputs.working_directory.trim_matches(['/', '.']));
+    let config = config.trim_start_matches('/');
+    if let Some(path) = &inputs.sarif_file {
+        let text = sarif(&report.annotations, config, env!("CARGO_PKG_VERSION"));
+        file(around, path, Some("sarif-file"), &text, &mut report);
+    }
+    if around.provider == Provider::GitLab {
+        let text = codequality(&report.annotations, config);
+        file(around, CODEQUALITY, None, &text, &mut report);
+        if let Some(text) = counts(&report) {
+            file(around, COUNTS, None, &text, &mut report);
+        }
+    }
     if !inputs.annotations {
         report.annotations.clear();
-    }
-    if let Some(path) = &inputs.report_file {
-        let path = around.top.join(path);
-        match std::fs::write(&path, &report.markdown) {
-            Ok(()) => report.tell("report-file", path.display()),
-            Err(why) => {
-                let _ = writeln!(report.log, "report-file cannot be written: {why}");
-            }
-        }
     }
     if let Some(path) = around.variable("GITHUB_STEP_SUMMARY").filter(|_| inputs.summary) {
         let path = Path::new(path);
@@ -36,6 +55,22 @@ pub fn files(around: &Surroundings, inputs: &Inputs, mut report: Report) -> Repo
         }
     }
     report
+}
+
+/// Writes one file below the top of the repository, and tells where it is.
+fn file(around: &Surroundings, path: &str, output: Option<&'static str>, text: &str, report: &mut Report) {
+    let path = around.top.join(path);
+    match (std::fs::write(&path, text), output) {
+        (Ok(()), Some(output)) => report.tell(output, path.display()),
+        (Ok(()), None) => {}
+        (Err(why), _) => report.log += &format!("{} cannot be written: {why}\n", path.display()),
+    }
+}
+
+/// The numbers of a plan; `None` where nothing was planned.
+fn counts(report: &Report) -> Option<String> {
+    let number = |name: &str| report.outputs.get(name)?.parse().ok();
+    Some(terraform(number("creates")?, number("updates")?, number("retirements")?))
 }
 
 /// Prints the log.
