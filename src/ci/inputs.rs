@@ -334,7 +334,7 @@ impl Given<'_> {
         for line in self.lines("allow") {
             match line.parse::<Allowance>() {
                 Ok(allowance) => allow.push(allowance),
-                Err(why) => self.wrong("allow", &line, &why.to_string()),
+                Err(why) => self.wrong("allow", &line, &why),
             }
         }
         let key = self.optional("key");

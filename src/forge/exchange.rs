@@ -83,8 +83,8 @@ impl Call {
         self
     }
 
-    pub(super) fn query(mut self, name: &str, value: impl ToString) -> Self {
-        self.query.push((name.to_owned(), value.to_string()));
+    pub(super) fn query(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.query.push((name.to_owned(), value.into()));
         self
     }
 }
@@ -107,19 +107,19 @@ struct Answer {
 impl GitHub {
     /// Sends a request and reads the JSON of its answer.
     pub(super) async fn json<T: DeserializeOwned>(&self, call: &Call) -> Result<T, ForgeError> {
-        let answer = self.send(call, &self.rest, self.url(call, &self.rest)?).await?;
-        self.read(call, &answer)
+        let answer = self.send(call, &self.rest, Self::url(call, &self.rest)?).await?;
+        Self::read(call, &answer)
     }
 
     /// Sends a request whose answer is of no interest.
     pub(super) async fn done(&self, call: &Call) -> Result<(), ForgeError> {
-        self.send(call, &self.rest, self.url(call, &self.rest)?).await.map(|_| ())
+        self.send(call, &self.rest, Self::url(call, &self.rest)?).await.map(|_| ())
     }
 
     /// A request to the base of GraphQL.
     pub(super) async fn query(&self, call: &Call) -> Result<Value, ForgeError> {
-        let answer = self.send(call, &self.graphql, self.url(call, &self.graphql)?).await?;
-        self.read(call, &answer)
+        let answer = self.send(call, &self.graphql, Self::url(call, &self.graphql)?).await?;
+        Self::read(call, &answer)
     }
 
     /// All pages of a list; `items` takes them out of a page.
@@ -128,16 +128,16 @@ impl GitHub {
         call: Call,
         items: impl Fn(P) -> Vec<T>,
     ) -> Result<Vec<T>, ForgeError> {
-        let call = call.query("per_page", 100);
+        let call = call.query("per_page", "100");
         let wrong = |said: &str| ForgeError::new(ForgeErrorKind::Invalid, &call.did, said);
-        let mut url = self.url(&call, &self.rest)?;
+        let mut url = Self::url(&call, &self.rest)?;
         let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
         loop {
             if !seen.insert(url.to_string()) || seen.len() > MOST_PAGES {
                 return Err(wrong("the list has no end"));
             }
             let answer = self.send(&call, &self.rest, url.clone()).await?;
-            all.extend(items(self.read(&call, &answer)?));
+            all.extend(items(Self::read(&call, &answer)?));
             let Some(next) = next(&answer.headers) else { return Ok(all) };
             url = url.join(&next).map_err(|_| wrong("the address of the next page cannot be read"))?;
             if !self.rest.is_origin_of(&url) {
@@ -146,12 +146,12 @@ impl GitHub {
         }
     }
 
-    fn url(&self, call: &Call, base: &Base) -> Result<Url, ForgeError> {
+    fn url(call: &Call, base: &Base) -> Result<Url, ForgeError> {
         base.join(&call.path, &call.query)
             .map_err(|e| ForgeError::new(ForgeErrorKind::Invalid, &call.did, e.to_string()))
     }
 
-    fn read<T: DeserializeOwned>(&self, call: &Call, answer: &Answer) -> Result<T, ForgeError> {
+    fn read<T: DeserializeOwned>(call: &Call, answer: &Answer) -> Result<T, ForgeError> {
         serde_json::from_slice(&answer.body).map_err(|e| {
             let mut error =
                 ForgeError::new(ForgeErrorKind::Unavailable, &call.did, "the answer is not what GitHub says");

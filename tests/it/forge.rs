@@ -378,7 +378,7 @@ async fn tour(fake: &Fake, github: &GitHub) {
     assert_eq!(github.last_pull(&new.head, &new.base).await.unwrap().unwrap().number, pull.number);
     let read = github.pull(pull.number).await.unwrap();
     assert_eq!((read.head_sha.as_str(), read.base_ref.as_str(), read.merged), (commit.as_str(), "main", false));
-    assert_eq!(github.commits_between(&main, &commit).await.unwrap(), [commit.clone()]);
+    assert_eq!(github.commits_between(&main, &commit).await.unwrap(), std::slice::from_ref(&commit));
     assert_eq!(github.pulls_of(&commit).await.unwrap().len(), 1);
     let merge = fake.world().merge(pull.number);
     let of = github.pulls_of(&merge).await.unwrap();
@@ -461,10 +461,14 @@ async fn this_github_is_as_github_describes_itself() {
     let checked = async {
         ready.unwrap();
         tour(&fake, &github).await;
-        // The checker is one: it refuses what GitHub's description refuses.
-        let wrong = format!("{url}/repos/{REPOSITORY}/issues?state=ajar");
-        let wrong = reqwest::Client::new().get(wrong).bearer_auth(JOB).send().await.unwrap();
-        assert!(!wrong.status().is_success(), "{wrong:?}");
+        // The checker is one: it refuses what GitHub's description refuses, on either side.
+        fake.fail("GET /repos/acme/agents/issues?state=closed", 1, Fault::Answer(200, Vec::new(), "[{}]".to_owned()));
+        for query in ["state=ajar", "state=closed"] {
+            let wrong = format!("{url}/repos/{REPOSITORY}/issues?{query}");
+            let wrong = reqwest::Client::new().get(wrong).bearer_auth(JOB).header("user-agent", "test").send();
+            let wrong = wrong.await.unwrap().status();
+            assert!(!wrong.is_success(), "{query}: {wrong}");
+        }
     };
     let checked = std::panic::AssertUnwindSafe(checked);
     let result = futures_util::FutureExt::catch_unwind(checked).await;

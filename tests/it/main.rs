@@ -5,6 +5,7 @@
 
 mod action;
 mod ci_apply;
+mod ci_drift;
 mod ci_plan;
 mod cli_backup;
 mod cli_bounds;

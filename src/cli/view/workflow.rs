@@ -70,7 +70,7 @@ fn property(text: &str) -> String {
 pub fn summary(markdown: &str, held: u64) -> String {
     const REST: &str = "\n\n**The rest is left out here:** the report file and the plan file have all of it.\n";
     let room = usize::try_from(SUMMARY.saturating_sub(held)).unwrap_or_default();
-    if markdown.len() + 1 <= room {
+    if markdown.len() < room {
         return format!("{markdown}\n");
     }
     let Some(room) = room.checked_sub(REST.len()) else { return String::new() };
@@ -84,5 +84,9 @@ pub fn summary(markdown: &str, held: u64) -> String {
 
 /// The outputs, one `name=value` a line. No value has a line feed.
 pub fn outputs(values: &BTreeMap<&'static str, String>) -> String {
-    values.iter().map(|(name, value)| format!("{name}={}\n", value.replace(['\r', '\n'], " "))).collect()
+    let mut out = String::new();
+    for (name, value) in values {
+        let _ = writeln!(out, "{name}={}", value.replace(['\r', '\n'], " "));
+    }
+    out
 }

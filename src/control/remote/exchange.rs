@@ -39,7 +39,7 @@ impl Message {
     /// Encodes a request.
     pub(super) fn new(base: &Base, context: &Context, mut request: Request) -> Result<Self, ControlError> {
         let outgoing = http::encode(&request);
-        let url = base.join(&outgoing.path, &outgoing.query).map_err(address)?;
+        let url = base.join(&outgoing.path, &outgoing.query).map_err(|e| address(&e))?;
         let mut headers = HeaderMap::new();
         headers.insert(http::VERSION, HeaderValue::from_static(http::API_VERSION));
         for (name, value) in http::encode_context(context) {

@@ -172,7 +172,7 @@ impl Remote {
     /// # Errors
     /// `remote.address`: the URL. `remote.token`: the token is no token. `remote.tls`: the certificates.
     pub fn new(options: RemoteOptions) -> Result<Self, ControlError> {
-        let base = Base::parse(&options.url, options.insecure).map_err(address)?;
+        let base = Base::parse(&options.url, options.insecure).map_err(|e| address(&e))?;
         let token = bearer(&options.token)?;
         let mut builder = net::client(&base, options.connect_time)
             .user_agent(&options.user_agent)

@@ -67,7 +67,7 @@ fn says_version(error: &ControlError) -> bool {
 }
 
 /// A URL that no token goes to.
-pub(super) fn address(error: AddressError) -> ControlError {
+pub(super) fn address(error: &AddressError) -> ControlError {
     ControlError::new(ErrorKind::Invalid, codes::REMOTE_ADDRESS.code, error.to_string())
 }
 

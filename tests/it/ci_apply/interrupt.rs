@@ -120,7 +120,7 @@ fn a_cancelled_apply_finishes_what_is_in_flight_tells_it_and_the_next_run_does_t
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     gate.held.recv().unwrap();
     assert_eq!(stage.state(comment), State::Applying);
-    assert!(stage.fake.world().comments[&comment].body.contains("applying"));
+    assert!(stage.fake.world().comments[&comment].body.contains("runs/12"));
     kill(&child, "-INT");
     let mut out: Vec<String> = Vec::new();
     for line in lines.by_ref() {

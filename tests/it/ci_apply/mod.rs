@@ -57,7 +57,7 @@ fn a_plan_that_was_reviewed_is_applied_and_its_comment_says_so() {
     assert!(told.ran.out.contains("Applied: 1 done"), "{}", told.ran.out);
     assert_eq!((stage.state(comment), &told["comment-id"]), (State::Applied, comment.to_string().as_str()));
     let body = stage.fake.world().comments[&comment].body.clone();
-    assert!(body.contains("what was planned"), "{body}");
+    assert!(body.contains("what was planned") && body.contains("runs/12"), "{body}");
     // Once more, the same plan answers from the record, and a new one has nothing to do.
     stage.ci(&[("plan-file", file)]).is(0, "");
     let told = stage.ci(&[("approval", "none")]).is(0, "");
@@ -127,6 +127,8 @@ fn what_a_merged_pull_request_showed_is_applied_and_the_rest_is_left() {
     assert!(told.summary.contains("ci.approval_missing` at `agents/b.md:5:1`"), "{}", told.summary);
     assert!(told.ran.out.contains("::error file=agents/b.md,line="), "{}", told.ran.out);
     assert_eq!(stage.state(comment), State::Stale);
+    let body = stage.fake.world().comments[&comment].body.clone();
+    assert!(body.contains("Agent/b") && body.contains("nobody approved it"), "{body}");
 
     // A later pull request shows what is due, and its merge approves it.
     let pull = stage.propose("next", &[("README.md", "# Agents\n")]);

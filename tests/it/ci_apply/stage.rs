@@ -113,10 +113,11 @@ impl Stage {
             digest: Some(plan.digest),
             actions: names(&plan),
             names: Vec::new(),
-            total: 0,
+            total: plan.actions.len(),
             state: State::Planned,
         };
-        let body = format!("{}\n### checkfu plan\n\nwhat was planned\n", marker.write());
+        let (head, foot) = ("<!-- checkfu: plan -->", "<!-- checkfu: foot -->\n<sub>planned</sub>");
+        let body = format!("{}\n### checkfu plan\n{head}\n\nwhat was planned\n\n{foot}\n", marker.write());
         self.fake.world().comment(author, pull, &body)
     }
 

@@ -91,14 +91,14 @@ fn errors_are_shown_and_the_plan_of_before_is_stale() {
     let pull = stage.propose("topic", &[("agents/a.md", &a("A 2"))]);
     let told = Run::pull(&stage, pull).go(&[]).is(2, "");
     let id: u64 = told["comment-id"].parse().unwrap();
-    let shown = head(&stage, pull);
     stage.push("topic", &[("agents/a.md", "---\nmodle: x\n---\nA\n")]);
     let told = Run::pull(&stage, pull).go(&[]).is(1, "invalid");
     assert!(told.ran.out.contains("::error file=agents/a.md,line=2,"), "{}", told.ran.out);
     let text = body(&stage, pull);
     let marker = Marker::read(&text).unwrap();
-    assert_eq!((marker.state, marker.head), (State::Stale, Some(shown)), "what it shows is of before");
-    assert!(text.contains("there is no plan") && text.contains("agents/a.md:2"), "{text}");
+    assert_eq!((marker.state, marker.head), (State::Stale, Some(head(&stage, pull))));
+    assert!(marker.digest.is_none() && marker.actions.is_empty(), "it approves nothing");
+    assert!(text.contains("there is no plan") && text.contains("agents/a.md:2") && text.contains("A 2"), "{text}");
     assert_eq!(told["comment-id"], id.to_string());
     stage.push("topic", &[("agents/a.md", &a("A 3"))]);
     Run::pull(&stage, pull).go(&[]).is(2, "");

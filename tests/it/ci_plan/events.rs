@@ -34,7 +34,7 @@ impl<'a> Run<'a> {
     pub(super) fn go(&self, inputs: &[(&str, &str)]) -> Told {
         let event = self.stage.temp("event-plan.json");
         std::fs::write(&event, self.payload.to_string()).unwrap();
-        let mut command = self.stage.job(&[&[("mode", self.mode)], inputs].concat());
+        let mut command = self.stage.job_of(self.mode, inputs);
         command.env("GITHUB_EVENT_NAME", self.name).env("GITHUB_EVENT_PATH", event).env("GITHUB_ACTOR", self.actor);
         if !self.sha.is_empty() {
             command.env("GITHUB_SHA", &self.sha);

@@ -46,14 +46,6 @@ impl World {
         git.commit(Some(&reference), &by, &by, "a commit", &tree, &parents).unwrap().to_string()
     }
 
-    /// Takes all branches of a repository on disk.
-    pub(crate) fn fetch(&mut self, from: &std::path::Path) {
-        let mut remote = self.git.remote_anonymous(from.to_str().unwrap()).unwrap();
-        remote.fetch(&["+refs/heads/*:refs/heads/*"], None, None).unwrap();
-        drop(remote);
-        self.follow();
-    }
-
     /// The commit of a branch.
     pub(crate) fn tip(&self, branch: &str) -> Option<String> {
         Some(self.git.find_reference(&format!("refs/heads/{branch}")).ok()?.target()?.to_string())

@@ -81,10 +81,14 @@ struct Script {
     fault: Fault,
 }
 
+/// What a test does while a request is on its way.
+type Meanwhile = Box<dyn FnOnce() + Send>;
+
 #[derive(Default)]
 struct Book {
     asked: Vec<Asked>,
     scripts: Vec<Script>,
+    meanwhile: Vec<(String, Meanwhile)>,
 }
 
 impl Book {
@@ -93,6 +97,9 @@ impl Book {
         let line = asked.line();
         self.asked.push(asked);
         let fits = |of: &str| of.strip_prefix('*').map_or(line.starts_with(of), |part| line.contains(part));
+        if let Some(at) = self.meanwhile.iter().position(|(of, _)| fits(of)) {
+            self.meanwhile.remove(at).1();
+        }
         let script = self.scripts.iter_mut().find(|s| s.times > 0 && fits(&s.of))?;
         script.times -= 1;
         Some(script.fault.clone())
@@ -149,6 +156,11 @@ impl Fake {
     /// The next `times` requests whose `METHOD /path` begins with `of` (`*text`: holds it) fail so.
     pub(crate) fn fail(&self, of: &str, times: usize, fault: Fault) {
         self.shared.book.lock().unwrap().scripts.push(Script { of: of.to_owned(), times, fault });
+    }
+
+    /// Does something when the next such request comes, before it is answered.
+    pub(crate) fn meanwhile(&self, of: &str, then: impl FnOnce() + Send + 'static) {
+        self.shared.book.lock().unwrap().meanwhile.push((of.to_owned(), Box::new(then)));
     }
 
     /// Nothing fails any more.

@@ -104,8 +104,8 @@ impl World {
         let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
         let kept: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("page=")).collect();
         let link = |page: usize, rel: &str| {
-            let query = kept.iter().map(|p| format!("{p}&")).collect::<String>();
-            format!("<{}{path}?{query}page={page}>; rel=\"{rel}\"", self.url)
+            let query = [kept.as_slice(), &[&format!("page={page}")]].concat().join("&");
+            format!("<{}{path}?{query}>; rel=\"{rel}\"", self.url)
         };
         let mut links = Vec::new();
         if page > 1 {
@@ -355,7 +355,7 @@ impl World {
         let behind = self.between(&head, &base).unwrap().len();
         let commits: Vec<Value> = all.iter().map(|sha| self.commit_json(sha)).collect();
         let (slice, headers) = self.slice(asked, &commits, 250);
-        let body = self.compare_json(&base, &head, (all.len(), behind), slice);
+        let body = self.compare_json(&base, &head, (all.len(), behind), &slice);
         Answer { headers, ..Answer::json(200, &body) }
     }
 }

@@ -254,7 +254,7 @@ impl World {
         })
     }
 
-    pub(super) fn compare_json(&self, base: &str, head: &str, counts: (usize, usize), commits: Vec<Value>) -> Value {
+    pub(super) fn compare_json(&self, base: &str, head: &str, counts: (usize, usize), commits: &[Value]) -> Value {
         let oid = |sha: &str| Oid::from_str(sha).unwrap();
         let common = self.merge_base(oid(base), oid(head)).to_string();
         let url = self.at(&format!("/compare/{base}...{head}"));

@@ -111,16 +111,13 @@ impl<'a> Talk<'a> {
 
     /// Says that there is no plan of what was pushed: what was shown is not what would be done.
     pub async fn fail(&mut self, outcome: &Outcome, marker: &Marker) {
+        let fresh =
+            || format!("{}\n{}\n\n{}\n<sub>{}</sub>\n", marker.write(), outcome.heading, outcome.status, outcome.foot);
         let body = match &self.found {
-            // Without a commit it approves nothing: who edited it is not asked here, and from now on we did.
-            Some((comment, shown)) => {
-                let marker = Marker { state: State::Stale, head: None, ..shown.clone() };
-                restate(&comment.body, &marker, outcome)
-            }
+            // Its old mark is not written again: whoever edited it may have put more into it than was ever planned.
+            Some((comment, _)) => Some(restate(&comment.body, marker, outcome).unwrap_or_else(fresh)),
             None if self.job.inputs.comment == When::Changes => None,
-            None => {
-                Some(format!("{}\n{}\n\n{}\n\n{}\n", marker.write(), outcome.heading, outcome.status, outcome.foot))
-            }
+            None => Some(fresh()),
         };
         if let Some(body) = body {
             let written = self.write(&body).await;

@@ -1,5 +1,6 @@
 //! Where a report goes: the log with its remarks, the job summary, the outputs, files.
 
+use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
@@ -50,7 +51,7 @@ pub fn files(around: &Surroundings, inputs: &Inputs, mut report: Report) -> Repo
         let held = std::fs::metadata(path).map_or(0, |m| m.len());
         let text = workflow::summary(report.summary.as_deref().unwrap_or(&report.markdown), held);
         if let Err(why) = append(path, &text) {
-            report.log += &format!("the job summary cannot be written: {why}\n");
+            let _ = writeln!(report.log, "the job summary cannot be written: {why}");
         }
     }
     report
@@ -62,7 +63,9 @@ fn file(around: &Surroundings, path: &str, output: Option<&'static str>, text: &
     match (std::fs::write(&path, text), output) {
         (Ok(()), Some(output)) => report.tell(output, path.display()),
         (Ok(()), None) => {}
-        (Err(why), _) => report.log += &format!("{} cannot be written: {why}\n", path.display()),
+        (Err(why), _) => {
+            let _ = writeln!(report.log, "{} cannot be written: {why}", path.display());
+        }
     }
 }
 

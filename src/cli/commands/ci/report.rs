@@ -102,6 +102,7 @@ impl Report {
     }
 
     /// Sets an output.
+    #[expect(clippy::needless_pass_by_value, reason = "numbers, texts and flags alike, as they come")]
     pub fn tell(&mut self, name: &'static str, value: impl ToString) {
         self.outputs.insert(name, value.to_string());
     }

@@ -12,7 +12,7 @@ mod restate;
 mod since;
 mod table;
 
-pub use outcome::{Outcome, Run, applied, applying, failed, refused, stale};
+pub use outcome::{Outcome, Run, applied, applying, failed, refused, stale, unplanned};
 pub use restate::restate;
 
 use std::collections::BTreeMap;

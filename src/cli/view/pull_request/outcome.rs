@@ -40,10 +40,14 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     fn outcome(&self, title: &str, status: String, word: &str) -> Outcome {
+        self.outcome_of("apply", title, status, word)
+    }
+
+    fn outcome_of(&self, command: &str, title: &str, status: String, word: &str) -> Outcome {
         let at = self.head.map(|head| format!(" at {}", commit(self.repository, head))).unwrap_or_default();
         let by = self.run.map(|_| format!(" in {}", run(self.run, "this run"))).unwrap_or_default();
         Outcome {
-            heading: format!("### checkfu apply: {} — {title}", code(&clip(self.key, 64))),
+            heading: format!("### checkfu {command}: {} — {title}", code(&clip(self.key, 64))),
             status,
             foot: format!("{word}{at}{by}."),
         }
@@ -101,6 +105,18 @@ pub fn refused(run: &Run<'_>, rows: &[(String, String)], of: usize) -> Outcome {
 /// An apply failed before anything was done.
 pub fn failed(run: &Run<'_>, why: &str) -> Outcome {
     run.outcome("❌ not applied", format!("{}\n", prose(&bounded(why))), "Not applied")
+}
+
+/// No plan could be made of what was pushed: each error with its place, of so many in all.
+pub fn unplanned(run: &Run<'_>, rows: &[(String, String)], of: usize) -> Outcome {
+    let mut status = String::new();
+    for (place, why) in rows.iter().take(ROWS) {
+        status.push_str(&format!("- {}: {}\n", code(&clip(place, WHY)), prose(&clip(why, WHY))));
+    }
+    if of > rows.len().min(ROWS) {
+        status.push_str(&format!("\n**And {} more**; the job summary has all.\n", of - rows.len().min(ROWS)));
+    }
+    run.outcome_of("plan", "❌ there is no plan", status, "No plan could be made")
 }
 
 /// The plan is not what would be applied now.

@@ -167,8 +167,8 @@ impl Hands<'_> {
     async fn say(&self, number: u64, marker: &Marker, text: String) -> Result<(), ForgeError> {
         let me = self.host.me().await?;
         let all = self.host.comments(number).await?;
-        let ours = all.iter().filter(|c| c.author.eq_ignore_ascii_case(&me)).filter_map(|c| Marker::read(&c.body));
-        if ours.last().as_ref() == Some(marker) {
+        let mut ours = all.iter().filter(|c| c.author.eq_ignore_ascii_case(&me)).filter_map(|c| Marker::read(&c.body));
+        if ours.next_back().as_ref() == Some(marker) {
             return Ok(());
         }
         self.host.create_comment(number, &text).await.map(|_| ())

@@ -47,8 +47,10 @@ pub(super) async fn keep(
     let work = Work { looking, host, base, commit: &commit, key: looking.job.inputs.key() };
     let step = work.step(found.as_ref().filter(|f| !f.files.is_empty() || !f.removed.is_empty())).await;
     Ok(step.map(|(number, why)| {
-        number.into_iter().for_each(|n| report.tell("pull-request-number", n));
-        why.into_iter().for_each(|why| report.annotations.push(notice("pull-request", "left", why)));
+        if let Some(number) = number {
+            report.tell("pull-request-number", number);
+        }
+        report.annotations.extend(why.map(|why| notice("pull-request", "left", why)));
     }))
 }
 

@@ -7,8 +7,7 @@ use crate::cli::commands::ci::{Job, Report, host};
 use crate::cli::exit::Exit;
 use crate::cli::failure::place;
 use crate::cli::view::pull_request::{self, Comment, Outcome};
-use crate::cli::view::text::clip;
-use crate::cli::view::{human, markup, words};
+use crate::cli::view::{human, words};
 use crate::diag::{Diagnostics, Severity, bounded, codes};
 use crate::plan::{Action, Effect, Finding, Plan};
 
@@ -93,25 +92,16 @@ pub(super) fn on_request(job: &Job<'_>, plan: &Plan, found: &Diagnostics, report
 /// What a comment says where there is no plan.
 pub(super) fn not_planned(job: &Job<'_>, report: &Report, head: Option<String>) -> (Outcome, Marker) {
     let key = job.inputs.key();
-    let rows = report.annotations.iter().filter(|a| a.level == Level::Error);
+    let errors = || report.annotations.iter().filter(|a| a.level == Level::Error);
     let row = |a: &Annotation| {
-        let at = a.file.as_ref().map(|file| format!(" {}", markup::code(&format!("{file}:{}", a.line))));
-        let text = clip(a.message.lines().next().unwrap_or_default(), 400);
-        format!("- {}{}: {}", markup::code(&a.code), at.unwrap_or_default(), markup::prose(&text))
+        let place = a.file.as_ref().map_or_else(|| a.code.clone(), |file| format!("{file}:{}", a.line));
+        (place, a.message.lines().next().unwrap_or_default().to_owned())
     };
-    let mut status: Vec<String> = rows.clone().take(MOST_ROWS).map(row).collect();
-    let rest = rows.count().saturating_sub(MOST_ROWS);
-    if rest > 0 {
-        status.push(format!("- and {rest} more; the job summary has all of them"));
-    }
-    let (short, run) = (head.as_ref().map(|h| h.chars().take(12).collect::<String>()), host::run_url(job.around));
-    let of = short.map(|h| format!(" of {h}")).unwrap_or_default();
-    let by = run.map(|url| format!(", by [this run]({url})")).unwrap_or_default();
-    let outcome = Outcome {
-        heading: format!("### checkfu plan: {}: there is no plan{of}", markup::code(&key)),
-        status: status.join("\n"),
-        foot: format!("<sub>No plan could be made{of}{by}.</sub>"),
-    };
+    let rows: Vec<(String, String)> = errors().take(MOST_ROWS).map(row).collect();
+    let (repository, run) = (host::repository_url(job.around), host::run_url(job.around));
+    let of =
+        pull_request::Run { key: &key, head: head.as_deref(), repository: repository.as_deref(), run: run.as_deref() };
+    let outcome = pull_request::unplanned(&of, &rows, errors().count());
     let marker = Marker {
         what: "plan".to_owned(),
         key,
