@@ -109,14 +109,12 @@ pub fn failed(run: &Run<'_>, why: &str) -> Outcome {
 
 /// No plan could be made of what was pushed: each error with its place, of so many in all.
 pub fn unplanned(run: &Run<'_>, rows: &[(String, String)], of: usize) -> Outcome {
-    let mut status = String::new();
-    for (place, why) in rows.iter().take(ROWS) {
-        status.push_str(&format!("- {}: {}\n", code(&clip(place, WHY)), prose(&clip(why, WHY))));
+    let row = |(place, why): &(String, String)| format!("- {}: {}\n", code(&clip(place, WHY)), prose(&clip(why, WHY)));
+    let mut status: Vec<String> = rows.iter().take(ROWS).map(row).collect();
+    if of > status.len() {
+        status.push(format!("\n**And {} more**; the job summary has all.\n", of - status.len()));
     }
-    if of > rows.len().min(ROWS) {
-        status.push_str(&format!("\n**And {} more**; the job summary has all.\n", of - rows.len().min(ROWS)));
-    }
-    run.outcome_of("plan", "❌ there is no plan", status, "No plan could be made")
+    run.outcome_of("plan", "❌ there is no plan", status.concat(), "No plan could be made")
 }
 
 /// The plan is not what would be applied now.
