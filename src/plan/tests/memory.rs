@@ -295,7 +295,7 @@ fn decided(live: Option<&str>, wanted: Option<&str>, take: Take) -> (Plan, Plan)
     world.remember("MemoryStore/s", "/p/z", Some("theirs"), Api);
     let memories: Vec<_> = wanted.map(|w| ("/p/a", w)).into_iter().chain([("/p/z", "z")]).collect();
     desired.put_store("s", &[("/p", "upkeep")], &memories);
-    let digest = world.get("MemoryStore/s").summary.live_digest.unwrap();
+    let digest = world.moved_live("MemoryStore/s");
     let line = Accept { address: address("MemoryStore/s"), live: digest, take, reason: "joined".into() };
     desired.accept = vec![line];
     let plan = world.plan(&desired);
