@@ -248,9 +248,13 @@ pub fn block(hunks: &[Hunk], extent: Extent<'_>) -> Block {
         let head = if hunk.from_top { keep } else { keep - keep / 3 };
         let (first, rest) = rows.split_at(head);
         let (between, last) = rest.split_at(rest.len() - (keep - head));
-        first.iter().for_each(|row| push(row, &mut body));
+        for row in first {
+            push(row, &mut body);
+        }
         cut |= left_out(between, "", extent.elsewhere, &mut body);
-        last.iter().for_each(|row| push(row, &mut body));
+        for row in last {
+            push(row, &mut body);
+        }
     }
     let others: Vec<&Row> = shown[places..].iter().flatten().copied().collect();
     let place = format!(" in {}", count(hunks.len() - places, "other place"));
