@@ -360,7 +360,7 @@ fn an_apply_is_shown_with_what_it_changed() {
     let human = s.run(&["show", &id]).code(0).out;
     assert!(human.contains("Agent/support#update") && human.contains("[-kind-]{+friendly+}"), "{human}");
     let markdown = s.run(&["show", &id, "--markdown"]).code(0).out;
-    assert!(markdown.contains("! kind → friendly") && markdown.contains("`instructions`"), "{markdown}");
+    assert!(markdown.contains("! kind → friendly") && markdown.contains("@@ instructions, "), "{markdown}");
     let json = s.run(&["show", &id, "--json"]).code(0).json();
     let change = &json["changes"]["Agent/support#update"][0];
     assert_eq!(change["path"], "instructions");

@@ -103,7 +103,7 @@ fn a_take_over_names_the_loser_and_the_loser_is_told_by_whom() {
         "{}",
         plan.out
     );
-    assert!(two.run("b", &["plan", "--markdown"]).code(0).out.contains("| 🔀 take-over | `Skill/tone` |"));
+    assert!(two.run("b", &["plan", "--markdown"]).code(0).out.contains("| 🔀 take-over"));
 
     // A plan is void when the owner that loses it changed it meanwhile.
     two.0.write("a/skills/tone/SKILL.md", &skill("tone", "Be very kind."));

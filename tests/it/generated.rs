@@ -37,6 +37,7 @@ fn wanted() -> BTreeMap<String, String> {
     files.insert("docs/cli.md".to_owned(), reference(&Cli::command()));
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
     files.insert("docs/ci.md".to_owned(), with_tables(&repo::text("docs/ci.md")));
+    files.insert("docs/ci/sample.md".to_owned(), crate::ci_plan::sample::comment());
     files
 }
 

@@ -174,13 +174,14 @@ fn of_place(path: &str, place: &diff::Place, sentences: usize) -> Hunk {
 /// The words in which two texts differ, where they are few enough to be of use.
 fn words(parts: &[Part]) -> Vec<Row> {
     let mut named: Vec<String> = Vec::new();
-    let mut parts = parts.iter().filter(|p| !p.text.is_empty()).peekable();
+    // What ends a line is a whole sentence, which its own line shows.
+    let mut parts = parts.iter().filter(|p| !p.text.is_empty() && !p.text.ends_with('\n')).peekable();
     while let Some(part) = parts.next() {
         let next = parts.next_if(|next| part.mark == Mark::Removed && next.mark == Mark::Added);
         match (part.mark, next) {
             (Mark::Removed, Some(new)) => named.push(format!("{} → {}", word(&part.text), word(&new.text))),
-            (Mark::Removed, None) => named.push(format!("without {}", word(&part.text))),
-            (Mark::Added, _) => named.push(format!("with {}", word(&part.text))),
+            (Mark::Removed, None) => named.push(format!("− {}", word(&part.text))),
+            (Mark::Added, _) => named.push(format!("+ {}", word(&part.text))),
             _ => {}
         }
     }
@@ -218,7 +219,12 @@ fn wrapped(text: &str) -> Vec<String> {
         }
     }
     out.push(text[start..].to_owned());
-    out.into_iter().enumerate().map(|(i, t)| if i == 0 { t } else { format!("{GOES_ON}{t}") }).collect()
+    let last = out.len() - 1;
+    let shown = |(i, text): (usize, String)| {
+        let text = if i < last { text.trim_end_matches(' ') } else { &text };
+        if i == 0 { text.to_owned() } else { format!("{GOES_ON}{text}") }
+    };
+    out.into_iter().enumerate().map(shown).collect()
 }
 
 /// The block: each hunk has its share of the lines, and says how many are left out. Empty where there is nothing.
@@ -242,9 +248,13 @@ pub fn block(hunks: &[Hunk], extent: Extent<'_>) -> Block {
         let head = if hunk.from_top { keep } else { keep - keep / 3 };
         let (first, rest) = rows.split_at(head);
         let (between, last) = rest.split_at(rest.len() - (keep - head));
-        first.iter().for_each(|row| push(row, &mut body));
+        for row in first {
+            push(row, &mut body);
+        }
         cut |= left_out(between, "", extent.elsewhere, &mut body);
-        last.iter().for_each(|row| push(row, &mut body));
+        for row in last {
+            push(row, &mut body);
+        }
     }
     let others: Vec<&Row> = shown[places..].iter().flatten().copied().collect();
     let place = format!(" in {}", count(hunks.len() - places, "other place"));

@@ -63,7 +63,9 @@ fn file(around: &Surroundings, path: &str, output: Option<&'static str>, text: &
     match (std::fs::write(&path, text), output) {
         (Ok(()), Some(output)) => report.tell(output, path.display()),
         (Ok(()), None) => {}
-        (Err(why), _) => report.log += &format!("{} cannot be written: {why}\n", path.display()),
+        (Err(why), _) => {
+            let _ = writeln!(report.log, "{} cannot be written: {why}", path.display());
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The last line: which commits, which run, which plan, and what is left out.
 
+use std::fmt::Write;
+
 use crate::cli::view::markup::{code, html_code};
 use crate::cli::view::pull_request::link::{commit, run};
 use crate::cli::view::pull_request::{Left, View, restate};
@@ -33,10 +35,10 @@ pub(super) fn foot(view: &View<'_>, left: &Left) -> String {
         text.replace_range(..1, &first);
         text.push_str(". ");
     }
-    text.push_str(&format!("Digest {}.", html_code(&digest)));
+    let _ = write!(text, "Digest {}.", html_code(&digest));
     if !left.is_empty() {
         let place = run(links.run.filter(|_| view.elsewhere == "the job summary"), &view.elsewhere);
-        text.push_str(&format!(" ⚠️ To fit here, something is left out: {left}. All of it is in {place}."));
+        let _ = write!(text, " ⚠️ To fit here, something is left out: {left}. All of it is in {place}.");
     }
     format!("\n{}<sub>{text}</sub>\n", restate::FOOT)
 }

@@ -1,6 +1,7 @@
 //! What became of a plan, as heading, status and last line of its comment.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use crate::cli::view::markup::{cell, code, head, html_code, prose};
 use crate::cli::view::pull_request::link::{commit, run};
@@ -90,7 +91,7 @@ pub fn applied(run: &Run<'_>, receipt: &Receipt) -> Outcome {
     }
     let mut outcome = run.outcome(&title, status, word);
     if let Some(apply) = &receipt.apply {
-        outcome.foot.push_str(&format!(" Apply {}.", html_code(&clip(apply, 100))));
+        let _ = write!(outcome.foot, " Apply {}.", html_code(&clip(apply, 100)));
     }
     outcome
 }
@@ -111,10 +112,10 @@ pub fn failed(run: &Run<'_>, why: &str) -> Outcome {
 pub fn unplanned(run: &Run<'_>, rows: &[(String, String)], of: usize) -> Outcome {
     let mut status = String::new();
     for (place, why) in rows.iter().take(ROWS) {
-        status.push_str(&format!("- {}: {}\n", code(&clip(place, WHY)), prose(&clip(why, WHY))));
+        let _ = writeln!(status, "- {}: {}", code(&clip(place, WHY)), prose(&clip(why, WHY)));
     }
     if of > rows.len().min(ROWS) {
-        status.push_str(&format!("\n**And {} more**; the job summary has all.\n", of - rows.len().min(ROWS)));
+        let _ = writeln!(status, "\n**And {} more**; the job summary has all.", of - rows.len().min(ROWS));
     }
     run.outcome_of("plan", "❌ there is no plan", status, "No plan could be made")
 }
@@ -130,10 +131,10 @@ fn table(rows: &[(String, String)]) -> String {
     }
     let mut out = head(&["Action", "Why not"]);
     for (subject, why) in rows.iter().take(ROWS) {
-        out.push_str(&format!("| {} | {} |\n", cell(&clip(subject, WHY)), prose(&clip(why, WHY))));
+        let _ = writeln!(out, "| {} | {} |", cell(&clip(subject, WHY)), prose(&clip(why, WHY)));
     }
     if rows.len() > ROWS {
-        out.push_str(&format!("\n**And {} more**; the job summary names them.\n", rows.len() - ROWS));
+        let _ = writeln!(out, "\n**And {} more**; the job summary names them.", rows.len() - ROWS);
     }
     out
 }

@@ -236,7 +236,9 @@ impl Details {
                 Cause::Both => ", file and live moved",
                 Cause::File | Cause::Reference => "",
             };
-            hunks.iter_mut().for_each(|h| h.head.push_str(why));
+            for hunk in &mut hunks {
+                hunk.head.push_str(why);
+            }
             self.hunks.extend(hunks);
             if let Some(sentences) = sentences {
                 self.sentences.insert(values::path(change).to_owned(), sentences);

@@ -1,6 +1,8 @@
 //! The table of all resources. Where not all rows fit, those that lose something come first, then a hundred others; the
 //! rest is counted.
 
+use std::fmt::Write;
+
 use crate::cli::view::markup::{cell, head};
 use crate::cli::view::pull_request::View;
 use crate::cli::view::pull_request::head::kinds;
@@ -85,7 +87,7 @@ pub(super) fn limited(view: &View<'_>, resources: &[Resource<'_>], rows: &[Strin
     let lost = if lost > 0 { format!(", {} among them", count(lost, "retirement")) } else { String::new() };
     if !left.is_empty() {
         let rest = count(left.len(), "resource");
-        text.push_str(&format!("\n**Not shown here:** {rest}{lost}; all are in {}.\n", view.elsewhere));
+        let _ = writeln!(text, "\n**Not shown here:** {rest}{lost}; all are in {}.", view.elsewhere);
     }
     Table { text, left: left.len() }
 }
