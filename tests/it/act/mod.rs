@@ -14,6 +14,7 @@
 mod situations;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::process::{Child, Command};
 
 use serde_json::{Value, json};
@@ -155,7 +156,7 @@ impl Act {
         let mut log = ran.err;
         for line in ran.out.lines() {
             let Ok(said) = serde_json::from_str::<Value>(line) else {
-                log += &format!("{line}\n");
+                writeln!(log, "{line}").unwrap();
                 continue;
             };
             let text = |key: &str| said[key].as_str().unwrap_or_default().to_owned();
@@ -166,7 +167,7 @@ impl Act {
             if text("stage") == "Main" && id.len() == 1 && said["stepResult"].is_string() {
                 steps.insert(text("step"), text("stepResult"));
             }
-            log += &format!("{} {}\n", text("step"), text("msg").trim_end());
+            writeln!(log, "{} {}", text("step"), text("msg").trim_end()).unwrap();
         }
         for secret in [&self.read, &self.write] {
             assert!(!log.contains(secret.as_str()), "a secret is in the log");
