@@ -72,7 +72,9 @@ fn a_finding_is_known_again_when_its_line_moved() {
     };
     let before = prints(&sample());
     let mut moved = sample();
-    moved.iter_mut().for_each(|a| a.line += 7);
+    for a in &mut moved {
+        a.line += 7;
+    }
     assert_eq!(prints(&moved), before);
     let unique: std::collections::BTreeSet<&String> = before.iter().collect();
     assert_eq!(unique.len(), 3, "equal ones are told apart: {before:?}");

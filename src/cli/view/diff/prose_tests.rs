@@ -1,5 +1,7 @@
 //! What a reviewer reads of a prompt that changed.
 
+use std::fmt::Write;
+
 use super::*;
 
 /// One line a sentence, with a sign; words in the brackets of a word diff.
@@ -11,7 +13,7 @@ fn shown_of(before: &str, after: &str) -> String {
     };
     let mut out = String::new();
     for place in places {
-        out += &format!("@@ {}-{} of {sentences}\n", place.range.start + 1, place.range.end);
+        let _ = writeln!(out, "@@ {}-{} of {sentences}", place.range.start + 1, place.range.end);
         for row in place.rows {
             let part = |p: &Part| match (row.mark, p.mark) {
                 (Mark::Changed, Mark::Removed) => format!("[-{}-]", p.text),
@@ -25,7 +27,7 @@ fn shown_of(before: &str, after: &str) -> String {
                 Mark::Changed => '!',
                 _ => ' ',
             };
-            out += &format!("{sign} {}\n", row.parts.iter().map(part).collect::<String>());
+            let _ = writeln!(out, "{sign} {}", row.parts.iter().map(part).collect::<String>());
         }
     }
     out
@@ -113,7 +115,7 @@ fn sentences_that_changed_one_by_one_stand_beside_each_other() {
 
 #[test]
 fn very_long_texts_are_rewritten_without_a_search() {
-    let text = |word: &str| (0..12_000).map(|i| format!("{word}{i}.\n")).collect::<String>();
+    let text = |word: &str| (0..12_000).map(|i| format!("{word}{i}.\n")).collect::<Vec<_>>().concat();
     assert!(matches!(prose(&text("a"), &text("b")), Prose::Rewritten { .. }));
     let one = "x".repeat(1_000_000);
     assert!(matches!(prose(&one, &format!("{one}y")), Prose::Changed { .. } | Prose::Rewritten { .. }));

@@ -229,6 +229,8 @@ fn nothing_of_a_user_is_obeyed_pinged_broken_or_forged() {
     let causes = BTreeMap::new();
     let mut all: Vec<String> = EVIL.iter().map(|e| (*e).to_owned()).collect();
     all.push(EVIL.concat());
+    // A bar would end the cell, and with it the code span before it.
+    all.push("[x](http://evil.example)|@everyone|<b>".to_owned());
     all.push(EVIL.join("\n"));
     all.push(format!("{}é", "x".repeat(1_000_000)));
     for evil in all {

@@ -267,7 +267,8 @@ fn prompt(sentences: usize) -> Plan {
     let text = |word: &str| {
         (0..sentences)
             .map(|i| format!("Sentence {i} is about a {word} matter.\n\nAnd so on {i}.\n\n"))
-            .collect::<String>()
+            .collect::<Vec<_>>()
+            .concat()
     };
     let mut plan = sample::empty();
     for name in ["a", "b"] {
