@@ -35,8 +35,8 @@ fn review() -> Review {
     Review { head: "head".into(), base: "base".into() }
 }
 
-fn at(commit: &str) -> Option<CheckedOut<'_>> {
-    Some(CheckedOut { commit, parents: &[], dirty: false })
+fn at(commit: &str) -> CheckedOut<'_> {
+    CheckedOut { commit, parents: &[], dirty: false }
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn who_starts_a_run_from_outside_gets_no_files_of_their_own_into_it() {
     for name in FROM_OUTSIDE {
         let event = event(name, Some("eve/agents"));
         for mode in ALL {
-            assert_eq!(standing(&event, mode, at("tip")), Ok(Standing::Branch), "{name}");
-            for here in [None, at("head"), at("other"), Some(CheckedOut { dirty: true, ..at("tip").unwrap() })] {
+            assert_eq!(standing(&event, mode, Some(at("tip"))), Ok(Standing::Branch), "{name}");
+            for here in [None, Some(at("head")), Some(at("other")), Some(CheckedOut { dirty: true, ..at("tip") })] {
                 assert!(matches!(standing(&event, mode, here), Err(Denied::Foreign { .. })), "{name} {here:?}");
             }
         }
@@ -84,14 +84,14 @@ fn who_starts_a_run_from_outside_gets_no_files_of_their_own_into_it() {
     assert!(matches!(standing(&fork, Mode::Plan, merge), Err(Denied::Foreign { .. })));
     let own = event("pull_request_target", Some("acme/agents"));
     assert_eq!(standing(&own, Mode::Plan, merge), Ok(Standing::Review(review())));
-    assert_eq!(standing(&own, Mode::Plan, at("head")), Ok(Standing::Review(review())));
-    assert!(standing(&own, Mode::Plan, at("other")).is_err() && standing(&own, Mode::Apply, merge).is_err());
+    assert_eq!(standing(&own, Mode::Plan, Some(at("head"))), Ok(Standing::Review(review())));
+    assert!(standing(&own, Mode::Plan, Some(at("other"))).is_err() && standing(&own, Mode::Apply, merge).is_err());
     let mut run = event("workflow_run", None);
     run.followed = Some(Followed { head_sha: "head".into(), head_repo: Some("acme/agents".into()) });
     let reviewed = Review { head: "head".into(), base: "tip".into() };
-    assert_eq!(standing(&run, Mode::Plan, at("head")), Ok(Standing::Review(reviewed)));
+    assert_eq!(standing(&run, Mode::Plan, Some(at("head"))), Ok(Standing::Review(reviewed)));
     run.followed = Some(Followed { head_sha: "head".into(), head_repo: Some("eve/agents".into()) });
-    assert!(standing(&run, Mode::Plan, at("head")).is_err());
+    assert!(standing(&run, Mode::Plan, Some(at("head"))).is_err());
 }
 
 #[test]

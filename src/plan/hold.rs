@@ -30,7 +30,10 @@ pub(super) fn report(
         let item = delta.item;
         let address = item.address();
         match (&delta.memories, live.beside.get(address)) {
-            (Some(memories), _) => memories.tell(item, &mut out.notes),
+            (Some(memories), _) => {
+                memories.tell(item, &mut out.notes);
+                both(address, &memories.both, item, out);
+            }
             (None, Some(found)) => beside(address, found, &mut out.notes),
             (None, None) => {}
         }
@@ -85,6 +88,16 @@ pub(super) fn report(
             });
         }
     }
+}
+
+/// Tells of memories that the files and others changed, so that nobody takes what the files say for sent.
+fn both(address: &Address, paths: &[String], item: &Item<'_>, out: &mut Gathered) {
+    let Some(first) = paths.first() else { return };
+    let more = if paths.len() > 1 { format!(" and {} more", paths.len() - 1) } else { String::new() };
+    let message = format!("{address}: {first}{more} was changed in the files and live; what is live stays");
+    out.find(&codes::MEMORY_BOTH, Effect::Note, Some(address), message)
+        .fix(format!("join them: checkfu pull --drift {address}"))
+        .at(item.wanted);
 }
 
 /// Tells of what is taken over and stays protected until a later plan.

@@ -11,7 +11,7 @@ use crate::diag::codes::plan as codes;
 use crate::live::{Live, LiveBody, LiveResource};
 use crate::model::kinds::{self, Change, KindDef, Ref, Selector, Target};
 use crate::model::{Address, Digest, Owner};
-use crate::plan::pins::Kept;
+use crate::plan::pins::{Kept, Lacking};
 use crate::plan::readdress::{Comes, Placed};
 use crate::plan::scope::Selected;
 use crate::plan::{Effect, Gathered, places};
@@ -41,8 +41,8 @@ pub(super) struct Item<'a> {
     pub(super) broken: bool,
     /// What stays as it was applied, since a rollback undid what the files want; `spec` says so.
     pub(super) kept: Option<Box<Kept>>,
-    /// What it cannot be made without, and a rollback undid.
-    pub(super) needs: Option<Address>,
+    /// What it cannot be made without, and is not made.
+    pub(super) needs: Option<Lacking>,
     /// Memory paths whose recorded contents the workspace does not hold any more; what is live there stays.
     pub(super) lost: BTreeSet<String>,
 }

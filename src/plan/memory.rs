@@ -34,6 +34,8 @@ pub(super) struct Memories {
     pub(super) by_session: Vec<String>,
     /// Did an `accept:` line decide about one of them?
     pub(super) decided: bool,
+    /// In `upkeep`: paths that the files and somebody else changed, to different contents. What is live stays.
+    pub(super) both: Vec<String>,
     /// For people.
     pub(super) files: Vec<FileChange>,
     /// How many memories are live.
@@ -242,6 +244,9 @@ fn upkeep(p: &Path<'_>, taken: Option<Take>, out: &mut Memories) {
     let decided = both && taken == Some(Take::File);
     out.decided |= decided && !ours;
     if !ours && !decided {
+        if p.wanted != p.applied {
+            out.both.push(p.at.to_owned());
+        }
         out.keep(p, true);
         return record(p.at, p.applied, out);
     }

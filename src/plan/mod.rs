@@ -202,7 +202,7 @@ pub fn plan(desired: &Desired, live: &Live, options: &Options) -> Plan {
     let digests = items.iter().map(|i| (&i.wanted.address, i.digest, i.wanted.protected));
     let desired_digest = desired_digest(&digests.collect::<Vec<_>>());
     let undone = undone::standing(live, options);
-    let refused = undone.map(|undone| pins::keep(undone, &mut items, desired, options)).unwrap_or_default();
+    let refused = pins::keep(undone, &mut items, desired, options);
     undone::leave_lost(&mut items, live, options, &mut out);
     let users = item::users(&items);
     let mut deltas: Vec<_> =

@@ -1,4 +1,4 @@
-//! Versions that a rollback undid, where others need them: a pin stays as it was applied, and the rest of the resource
+//! Versions that are not made, since a rollback undid them or `accept:` took what is live, where others need them: a pin stays as it was applied, and the rest of the resource
 //! that has it goes on. What cannot be made without it waits.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,8 +9,9 @@ use serde_json::Value;
 use crate::desired::Desired;
 use crate::diag::codes::plan as codes;
 use crate::model::Address;
+use crate::model::config::Take;
 use crate::model::kinds::{self, Ref, Selector, Target};
-use crate::plan::compare::{self, Delta};
+use crate::plan::compare::{self, Delta, FieldDelta, Outcome};
 use crate::plan::item::{self, Item, SELECTION};
 use crate::plan::undone::{self, Undone};
 use crate::plan::{Effect, Gathered, Held, Options, places};
@@ -22,8 +23,29 @@ pub(super) struct Kept {
     pub(super) declared: Arc<Value>,
     /// The canonical fields that stay, whole or in part.
     fields: Vec<&'static str>,
-    /// What does not come back.
-    of: BTreeSet<Address>,
+    /// What is not made.
+    of: BTreeSet<Lacking>,
+}
+
+/// What is not made as the files want it, and why.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Lacking {
+    address: Address,
+    /// `accept:` took what is live; else a rollback undid it.
+    taken: bool,
+}
+
+impl Lacking {
+    fn way_out(&self) -> String {
+        if self.taken {
+            format!(
+                "bring what is live into the files: `checkfu pull --drift {}`; or decide for the file",
+                self.address
+            )
+        } else {
+            undone::way_out(&self.address)
+        }
+    }
 }
 
 /// A resource that does not come back as the files want it.
@@ -32,18 +54,29 @@ struct Refused {
     content: Option<String>,
     /// Nothing is live at its address.
     absent: bool,
+    /// See [`Lacking`].
+    taken: bool,
 }
 
 /// Leaves the pins on what does not come back as they were applied. Answers of whom that was done for all that refer
 /// to it: these do not wait.
-pub(super) fn keep(undone: &Undone, items: &mut [Item<'_>], desired: &Desired, options: &Options) -> BTreeSet<Address> {
-    let listed = items.iter().filter(|i| undone.contains_key(i.address()) && i.comes.is_none());
-    let refused: BTreeMap<Address, Refused> = listed
-        .filter(|i| undone::returns(undone, &compare::delta(i, desired, options)))
-        .map(|i| {
+pub(super) fn keep(
+    undone: Option<&Undone>,
+    items: &mut [Item<'_>],
+    desired: &Desired,
+    options: &Options,
+) -> BTreeSet<Address> {
+    let refused: BTreeMap<Address, Refused> = items
+        .iter()
+        .filter(|i| i.comes.is_none())
+        .filter_map(|i| {
+            let undid = undone.is_some_and(|u| {
+                u.contains_key(i.address()) && undone::returns(u, &compare::delta(i, desired, options))
+            });
+            let taken = !undid && is_taken(i, desired, options);
             let content = i.spec.get("content").and_then(Value::as_str).map(str::to_owned);
             let absent = i.live.is_none() || i.is_gone();
-            (i.address().clone(), Refused { content, absent })
+            (undid || taken).then(|| (i.address().clone(), Refused { content, absent, taken }))
         })
         .collect();
     if refused.is_empty() {
@@ -53,7 +86,9 @@ pub(super) fn keep(undone: &Undone, items: &mut [Item<'_>], desired: &Desired, o
         let needs: Vec<Ref> = item.refs.iter().filter(|r| needs(item, r, &refused)).cloned().collect();
         let Some(first) = needs.first() else { continue };
         item.needs = match &first.target {
-            Target::Own(address) => Some(address.clone()),
+            Target::Own(address) => {
+                refused.get(address).map(|to| Lacking { address: address.clone(), taken: to.taken })
+            }
             Target::Foreign(..) | Target::Id(..) => None,
         };
         if item.live.is_some() && !item.is_gone() {
@@ -61,6 +96,13 @@ pub(super) fn keep(undone: &Undone, items: &mut [Item<'_>], desired: &Desired, o
         }
     }
     refused.into_keys().collect()
+}
+
+/// Did both sides change the files of a resource, and an `accept:` line took those that are live?
+fn is_taken(item: &Item<'_>, desired: &Desired, options: &Options) -> bool {
+    let line = compare::decision(item, &desired.accept).filter(|line| line.take == Take::Live);
+    let accepted = |f: &FieldDelta<'_>| f.path == "content" && f.outcome == Outcome::Accepted;
+    line.is_some() && compare::delta(item, desired, options).fields.iter().any(accepted)
 }
 
 /// Does a reference need what does not come back?
@@ -107,7 +149,7 @@ fn keep_of(item: &mut Item<'_>, needs: &[Ref], refused: &BTreeMap<Address, Refus
         return;
     }
     let of = needs.iter().filter_map(|r| match &r.target {
-        Target::Own(address) => Some(address.clone()),
+        Target::Own(address) => refused.get(address).map(|to| Lacking { address: address.clone(), taken: to.taken }),
         Target::Foreign(..) | Target::Id(..) => None,
     });
     let of = of.collect();
@@ -119,10 +161,14 @@ fn keep_of(item: &mut Item<'_>, needs: &[Ref], refused: &BTreeMap<Address, Refus
 pub(super) fn refuses(delta: &Delta<'_>, out: &mut Gathered) -> bool {
     let Some(needs) = delta.item.needs.as_ref().filter(|_| delta.is_create()) else { return false };
     let address = delta.address();
-    let message = format!("{address} needs {needs} as it was before a rollback, and that does not come back by itself");
-    out.find(&codes::ROLLED_BACK, Effect::Blocks, Some(address), message)
-        .fix(undone::way_out(needs))
-        .at(delta.item.wanted);
+    let of = &needs.address;
+    let (code, message) = if needs.taken {
+        (&codes::PIN_STAYS, format!("{address} needs {of} as the files say, and `accept:` took what is live of it"))
+    } else {
+        let why = "as it was before a rollback, and that does not come back by itself";
+        (&codes::ROLLED_BACK, format!("{address} needs {of} {why}"))
+    };
+    out.find(code, Effect::Blocks, Some(address), message).fix(needs.way_out()).at(delta.item.wanted);
     true
 }
 
@@ -131,13 +177,23 @@ pub(super) fn tell(delta: &Delta<'_>, out: &mut Gathered) {
     let item = delta.item;
     let Some(kept) = &item.kept else { return };
     let address = delta.address();
-    let of: Vec<String> = kept.of.iter().map(ToString::to_string).collect();
-    let message = format!(
-        "{address} keeps what it has of {}: the version that it is to have was undone by a rollback",
-        of.join(", ")
-    );
-    let fixes: Vec<String> = kept.of.iter().map(undone::way_out).collect();
-    out.find(&codes::ROLLED_BACK, Effect::Note, Some(address), message).fix(fixes.join("\n")).at(item.wanted);
+    for (taken, code, why) in [
+        (false, &codes::ROLLED_BACK, "the version that it is to have was undone by a rollback"),
+        (true, &codes::PIN_STAYS, "`accept:` took what is live there, so the version of the files is not made"),
+    ] {
+        let of: Vec<&Lacking> = kept.of.iter().filter(|l| l.taken == taken).collect();
+        if of.is_empty() {
+            continue;
+        }
+        let names: Vec<String> = of.iter().map(|l| l.address.to_string()).collect();
+        let fixes: Vec<String> = of.iter().map(|l| l.way_out()).collect();
+        let message = format!("{address} keeps what it has of {}: {why}", names.join(", "));
+        out.find(code, Effect::Note, Some(address), message).fix(fixes.join("\n")).at(item.wanted);
+    }
+    if kept.of.iter().all(|l| l.taken) {
+        // What moved live is told of the resource itself.
+        return;
+    }
     for field in &kept.fields {
         let of = |form: Option<&Value>| form.and_then(|f| f.get(*field)).cloned();
         let (applied, live) = (of(item.applied.as_deref()), of(item.live_spec.as_deref()));

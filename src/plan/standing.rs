@@ -110,7 +110,9 @@ fn accepted(desired: &Desired, options: &Options, deltas: &[Delta<'_>], out: &mu
             continue;
         }
         let address = &line.address;
-        if delta.is_some_and(Delta::conflicts) {
+        let both = |d: &Delta<'_>| d.memories.as_ref().is_some_and(|m| !m.both.is_empty());
+        let open = now != Some(line.live) && delta.is_some_and(both);
+        if open || delta.is_some_and(Delta::conflicts) {
             let now = now.map_or("gone".to_owned(), |now| now.to_string());
             let message =
                 format!("`accept:` of {address} is void: what moved live was {} then, and is {now}", line.live);

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::control::{ControlError, ControlPlane};
 use crate::desired::{Desired, Wanted};
 use crate::live::{Live, LiveBody, LiveResource, OwnerRecord, Workspace};
+use crate::model::config::Take;
 use crate::model::kinds::{self, Ref, Selector, Target};
 use crate::model::op::{Context, OwnerState, Resolved, Summary, Want};
 use crate::model::{Address, Digest};
@@ -122,11 +123,14 @@ async fn read<C: ControlPlane>(
     let gone_on = gone_on(desired, live);
     elsewhere(ask, desired, &[], &gone_on).await?.put_into(live);
     live.resolved.extend(resolved(&pinned, versions));
-    if live.record.as_ref().is_some_and(|r| !r.undone.is_empty()) {
-        // A pin on what was undone stays as it was applied.
+    let undid = live.record.as_ref().is_some_and(|r| !r.undone.is_empty());
+    if undid || desired.accept.iter().any(|line| line.take == Take::Live) {
+        // A pin on what is not made stays as it was applied.
         let stay = pins(differing.keys().filter_map(|a| live.resources.get(a)).flat_map(applied_refs), live);
         live.resolved.extend(resolved(&stay, ask.resolve(&stay).await?));
-        live.undid = undone::undid(ask, differing.keys().copied(), live).await?;
+        if undid {
+            live.undid = undone::undid(ask, differing.keys().copied(), live).await?;
+        }
     }
     for referrer in referrers {
         live.referrers.entry(referrer.to.clone()).or_default().push(referrer);

@@ -186,6 +186,6 @@ fn an_apply_that_was_killed_anywhere_is_finished_by_the_next_one() {
         "MemoryStore/approved-answers#publish",
         "Skill/upgrade-triage#publish",
     ];
-    let changed = kill_everywhere(&base, &["apply", "--yes", "--allow", "retire"], &does);
+    let changed = kill_everywhere(&base, &["apply", "--yes", "--allow", "retire", "--allow", "source"], &does);
     println!("killed at {made} points of an apply that makes everything, at {changed} of one that changes");
 }

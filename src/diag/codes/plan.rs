@@ -10,6 +10,12 @@ codes! {
     ROLLED_BACK = "plan.rolled_back", Error, "It would bring back what a rollback undid",
         "A rollback is a decision, and an unrelated merge is none against it. What was undone stays so until the source of that resource changes.",
         "Change it, or revert the change that was undone. To have it back as it was, roll back to an apply that had it.";
+    MEMORY_BOTH = "plan.memory_both", Note, "A memory was changed in the files and live",
+        "In `upkeep` what others write stays, so what the files say of such a memory is not sent.",
+        "Join the two with `checkfu pull --drift ADDRESS`; it writes the line that lets the file be sent.";
+    PIN_STAYS = "plan.pin_stays", Note, "A pin stays as it is",
+        "A line under `accept:` took the files of a skill or tree that are live, so the version that the project's files would make is not made. Who pins it keeps the version that it has, and the rest of it is applied.",
+        "Bring what is live into the files with `checkfu pull --drift ADDRESS`, or decide for the file.";
     NEW_ID = "plan.new_id", Note, "It comes back as another resource",
         "What was retired does not come back: a rollback makes it anew, and versions, sessions and memories stay with the old id.",
         "Nothing, if that will do.";

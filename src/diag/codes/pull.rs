@@ -39,5 +39,5 @@ codes! {
         "Pull the rest too, or plan and apply only what is named";
     LEFT = "pull.left", Warning, "Something is left where it is",
         "It has no form in a project, or is gone live",
-        "Nothing to do, unless it was expected";
+        "Look at it; nothing has to be done where it was expected";
 }

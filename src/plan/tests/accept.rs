@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::world::*;
 use crate::desired::Desired;
 use crate::model::config::{Accept, Take};
-use crate::plan::{Effect, Plan, Step, Verb, exit_code};
+use crate::plan::{Effect, Plan, Step, Verb, check, exit_code};
 
 /// An agent of which two fields were changed in the file and live, and one in the file alone.
 fn conflict() -> (Desired, World) {
@@ -127,4 +127,31 @@ fn what_was_retired_live_and_changed_in_the_file_is_to_be_decided() {
     let plan = world.plan(&desired);
     assert_eq!((exit_code(&plan), fixes(&plan, "plan.conflict").len(), plan.held[0].conflict), (4, 1, true));
     assert!(plan.findings[0].message.contains("retired live by kim"), "{:?}", plan.findings);
+}
+
+#[test]
+fn a_pin_on_a_skill_of_which_live_was_taken_stays_and_the_rest_goes_on() {
+    let mut desired = project();
+    let set = |text: &str| files(&[("SKILL.md", text)]);
+    let first = desired.put_files("Skill/s", set("1"));
+    desired.put_agent("a", "i", &[("s", Some(first))]);
+    let mut world = World::of(&desired);
+    let theirs = set("live");
+    world.outside("Skill/s", "content", json!(theirs.digest));
+    world.get("Skill/s").summary.content = Some(theirs.digest);
+    world.body("Skill/s").entries = theirs.entries;
+    let second = desired.put_files("Skill/s", set("2"));
+    desired.put_agent("a", "j", &[("s", Some(second))]);
+    desired.put_agent("new", "n", &[("s", Some(second))]);
+    let live = world.moved_live("Skill/s");
+    desired.accept = vec![Accept { address: address("Skill/s"), live, take: Take::Live, reason: "as agreed".into() }];
+    let plan = world.plan(&desired);
+    // What is new cannot be made without the version of the files.
+    assert_eq!((ids(&plan), exit_code(&plan)), (vec!["Agent/a#update"], 4));
+    assert_eq!(codes(&plan), ["plan.pin_stays", "plan.pin_stays"]);
+    let Step::Update { fields, .. } = &plan.actions[0].step else { panic!() };
+    assert_eq!(fields, &["instructions"]);
+    assert!(check(&plan).is_empty(), "{:?}", check(&plan));
+    world.apply(&plan);
+    assert_eq!(ids(&world.plan(&desired)), Vec::<&str>::new());
 }

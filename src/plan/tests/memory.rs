@@ -298,13 +298,19 @@ fn decided(live: Option<&str>, wanted: Option<&str>, take: Take) -> (Plan, Plan)
     let digest = world.moved_live("MemoryStore/s");
     let line = Accept { address: address("MemoryStore/s"), live: digest, take, reason: "joined".into() };
     desired.accept = vec![line];
+    let before = world.clone();
     let plan = world.plan(&desired);
     world.apply(&plan);
     let again = world.plan(&desired);
     assert_eq!(ids(&again), Vec::<&str>::new(), "{live:?} {wanted:?}");
-    // It is void once live moves again.
+    // It is void once live moves again, also before it was applied; the file is not sent, and that is told.
     world.remember("MemoryStore/s", "/p/a", Some("later"), Api);
-    assert_eq!(written(&world.plan(&desired)), Vec::<String>::new());
+    let void = world.plan(&desired);
+    assert_eq!(written(&void), Vec::<String>::new());
+    let mut early = before;
+    early.remember("MemoryStore/s", "/p/a", Some("later"), Api);
+    let early = early.plan(&desired);
+    assert_eq!((written(&early), codes(&early)), (Vec::new(), vec!["plan.accept_void", "plan.memory_both"]));
     (plan, again)
 }
 

@@ -89,7 +89,7 @@ fn an_issue_is_opened_kept_true_and_closed_and_the_next_drift_opens_another() {
     let marker = Marker::read(&first.body).unwrap();
     assert_eq!((marker.what.as_str(), marker.key.as_str(), marker.actions.len()), ("drift", "default", 1));
     for part in [
-        "Be {+very +}brief.",
+        "+ Be very brief.",
         "`jane`",
         "incident 12",
         "agents/a.md",
@@ -99,7 +99,7 @@ fn an_issue_is_opened_kept_true_and_closed_and_the_next_drift_opens_another() {
     ] {
         assert!(first.body.contains(part), "{part}: {}", first.body);
     }
-    assert!(first.body.len() <= 60_000 && told.summary.contains("Be {+very +}brief."), "{}", told.summary);
+    assert!(first.body.len() <= 60_000 && told.summary.contains("+ Be very brief."), "{}", told.summary);
     let labelled = stage.fake.world().labels["checkfu-drift"].clone();
     assert_eq!(labelled, "d4c5f9");
 

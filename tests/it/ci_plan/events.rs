@@ -44,7 +44,7 @@ impl<'a> Run<'a> {
 }
 
 /// The event of a pull request.
-pub(super) fn payload(stage: &Stage, number: u64) -> Value {
+pub(crate) fn payload(stage: &Stage, number: u64) -> Value {
     let world = stage.fake.world();
     let pull = world.issues[&number].pull.as_ref().unwrap();
     let repository = |name: &Option<String>| name.as_ref().map(|name| json!({ "full_name": name }));
@@ -60,7 +60,7 @@ pub(super) fn payload(stage: &Stage, number: u64) -> Value {
 }
 
 /// The merge that GitHub tries of an open pull request, on a branch of the fake so that it can be checked out.
-pub(super) fn try_merge(stage: &Stage, number: u64) -> String {
+pub(crate) fn try_merge(stage: &Stage, number: u64) -> String {
     let world = stage.fake.world();
     let pull = world.issues[&number].pull.clone().unwrap();
     let git = &world.git;

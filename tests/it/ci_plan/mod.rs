@@ -2,7 +2,7 @@
 //! may not do, and that no token leaves before that is known.
 
 mod comments;
-mod events;
+pub(crate) mod events;
 mod guard;
 mod hostile;
 pub(crate) mod sample;

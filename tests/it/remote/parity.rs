@@ -143,6 +143,10 @@ fn play(steps: &[Step], over_http: bool) -> Vec<Value> {
         if let Some(server) = server {
             server.abort();
         }
+        // Each plays in a folder of its own.
+        for source in stage.seen.iter_mut().filter_map(|seen| seen.get_mut("source")?.as_object_mut()) {
+            source.remove("folder");
+        }
         stage.seen
     })
 }
