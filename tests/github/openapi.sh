@@ -13,7 +13,10 @@ tools="${CARGO_TARGET_DIR:-target}/github"
 mkdir -p "$tools"
 if ! cmp -s tests/github/package-lock.json "$tools/pins"; then
   cp tests/github/package.json tests/github/package-lock.json "$tools/"
-  npm ci --prefix "$tools" --ignore-scripts --no-audit --no-fund --silent
+  if ! timeout 300 npm ci --prefix "$tools" --ignore-scripts --no-audit --no-fund --silent; then
+    echo "npm cannot fetch what is needed: the GitHub of the tests is not checked against GitHub's description"
+    exit 0
+  fi
   cp tests/github/package-lock.json "$tools/pins"
 fi
 
