@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::ci::{Annotation, Level};
+use crate::cli::view::markup::shorten;
 use crate::cli::view::style;
 use crate::cli::view::text::visible;
 
@@ -68,18 +69,8 @@ fn property(text: &str) -> String {
 
 /// The summary, cut at a line's end where it would be too long beside what is there.
 pub fn summary(markdown: &str, held: u64) -> String {
-    const REST: &str = "\n\n**The rest is left out here:** the report file and the plan file have all of it.\n";
     let room = usize::try_from(SUMMARY.saturating_sub(held)).unwrap_or_default();
-    if markdown.len() < room {
-        return format!("{markdown}\n");
-    }
-    let Some(room) = room.checked_sub(REST.len()) else { return String::new() };
-    let mut end = room.min(markdown.len());
-    while !markdown.is_char_boundary(end) {
-        end -= 1;
-    }
-    let end = markdown[..end].rfind('\n').unwrap_or(0);
-    format!("{}{REST}", &markdown[..end])
+    shorten(&format!("{markdown}\n"), room)
 }
 
 /// The outputs, one `name=value` a line. No value has a line feed.
@@ -126,7 +117,7 @@ mod tests {
         for held in [0, 10, 999_000] {
             let text = summary(&long, held);
             assert!(text.len() as u64 + held <= SUMMARY, "{held}");
-            assert!(text.ends_with("have all of it.\n"), "{held}");
+            assert!(text.ends_with("left out here.**\n"), "{held}");
         }
         assert_eq!(summary(&long, SUMMARY), "");
         assert_eq!(summary("short", 0), "short\n");
@@ -136,5 +127,23 @@ mod tests {
     fn an_output_is_one_line() {
         let all = BTreeMap::from([("changes", "true".to_owned()), ("plan-file", "a\nexit-code=0".to_owned())]);
         assert_eq!(outputs(&all), "changes=true\nplan-file=a exit-code=0\n");
+    }
+
+    #[test]
+    fn a_summary_that_is_cut_closes_what_it_has_open() {
+        assert_eq!(summary("# a", 0), "# a\n");
+        let text =
+            format!("<details><summary>x</summary>\n\n````diff\n{}````\n\n</details>\n", "+ one\n".repeat(200_000));
+        let held = 400_000;
+        let cut = summary(&text, held);
+        let room = usize::try_from(SUMMARY - held).unwrap();
+        assert!(cut.len() <= room && cut.len() > room - 100, "{}", cut.len());
+        assert!(
+            cut.ends_with("+ one\n````\n\n</details>\n\n**The rest is left out here.**\n"),
+            "{}",
+            &cut[cut.len() - 80..]
+        );
+        assert_eq!(summary(&text, SUMMARY), "");
+        assert_eq!(summary(&text, SUMMARY - 60), "\n**The rest is left out here.**\n");
     }
 }

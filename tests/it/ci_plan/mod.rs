@@ -5,6 +5,7 @@ mod comments;
 pub(crate) mod events;
 mod guard;
 mod hostile;
+mod reports;
 pub(crate) mod sample;
 
 use checkfu::ci::{Marker, State};

@@ -229,6 +229,8 @@ fn nothing_of_a_user_is_obeyed_pinged_broken_or_forged() {
     let causes = BTreeMap::new();
     let mut all: Vec<String> = EVIL.iter().map(|e| (*e).to_owned()).collect();
     all.push(EVIL.concat());
+    // A bar would end the cell, and with it the code span before it.
+    all.push("[x](http://evil.example)|@everyone|<b>".to_owned());
     all.push(EVIL.join("\n"));
     all.push(format!("{}é", "x".repeat(1_000_000)));
     for evil in all {
@@ -308,7 +310,12 @@ fn a_wrong_document_is_seen() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 24,
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(20_261_201),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn whatever_users_write_the_document_is_whole(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::ci::RowCause;
 use crate::cli::view::diff::Mark;
 use crate::cli::view::fenced::{self, Hunk, Row, rows};
-use crate::cli::view::markup::{code, html_code, prose};
+use crate::cli::view::markup::{cell, html_code, prose};
 use crate::cli::view::text::{clip, count};
 use crate::cli::view::{create, values, words};
 use crate::plan::{Action, Cause, FileVerb, Plan, Step, Verb};
@@ -141,7 +141,7 @@ impl<'a> Resource<'a> {
         for action in &self.actions {
             parts.extend(sentence(action).map(|s| prose(&clip(&s, TEXT))));
         }
-        let names = self.fields(details, code);
+        let names = self.fields(details, cell);
         parts.extend((!names.is_empty()).then(|| names.join(", ")));
         parts.extend(self.files());
         let live: u32 = self.actions.iter().map(|a| a.about.live_at_once).sum();
