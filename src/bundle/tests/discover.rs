@@ -154,6 +154,7 @@ fn every_code_has_a_test_that_names_it() {
         include_str!("links.rs"),
         include_str!("open.rs"),
         include_str!("sets.rs"),
+        include_str!("../../../tests/it/cli_diff.rs"),
     ]
     .concat();
     for code in crate::diag::codes::bundle::ALL {
