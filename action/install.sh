@@ -225,13 +225,13 @@ get() {
   says=$("$path" --version) || fail "the program cannot be run on this system"
   case $says in checkfu\ *) ;; *) fail "the program is not checkfu" ;; esac
   is "${says#checkfu }" '[0-9A-Za-z.+-]+' || fail "the program is not checkfu"
-  output path "$path"
-  output version "${says#checkfu }"
-  output built "$built"
   if [ "${CHECKFU_CI_MODE:-}" = setup ]; then
     case ${path##*/} in checkfu | checkfu.exe) ;; *) fail "mode: setup needs a program whose file is named checkfu" ;; esac
     native "$(dirname -- "$path")" >>"$GITHUB_PATH"
   fi
+  output path "$path"
+  output version "${says#checkfu }"
+  output built "$built"
 }
 
 print_manifest() {

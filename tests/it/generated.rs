@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
+use checkfu::ci::inputs::INPUTS;
+use checkfu::ci::outputs::OUTPUTS;
 use checkfu::cli::args::Cli;
 use checkfu::cli::configuration;
 use checkfu::cli::schemas;
@@ -34,6 +36,7 @@ fn wanted() -> BTreeMap<String, String> {
     files.insert("docs/config.md".to_owned(), configuration::page());
     files.insert("docs/cli.md".to_owned(), reference(&Cli::command()));
     files.insert("docs/errors.md".to_owned(), errors(&codes::all()));
+    files.insert("docs/ci.md".to_owned(), with_tables(&repo::text("docs/ci.md")));
     files.insert("docs/ci/sample.md".to_owned(), crate::ci_plan::sample::comment());
     files
 }
@@ -50,6 +53,30 @@ fn index() -> String {
         let _ = writeln!(out, "| [{0}]({0}.md) | {1} |", def.kind, def.doc);
     }
     out
+}
+
+/// A page with its tables of inputs and outputs as the code has them; the rest is written by people.
+fn with_tables(page: &str) -> String {
+    let cell = |text: &str| text.replace('|', "\\|");
+    let mut inputs = "| input | default | modes | |\n|---|---|---|---|\n".to_owned();
+    for input in INPUTS {
+        let modes: Vec<&str> = input.modes.iter().map(|m| m.as_str()).collect();
+        let modes = if modes.is_empty() { "all".to_owned() } else { modes.join(", ") };
+        let default = if input.default.is_empty() { String::new() } else { format!("`{}`", input.default) };
+        let _ = writeln!(inputs, "| `{}` | {default} | {modes} | {} |", input.name, cell(input.doc));
+    }
+    let mut outputs = "| output | |\n|---|---|\n".to_owned();
+    for output in OUTPUTS {
+        let _ = writeln!(outputs, "| `{}` | {} |", output.name, cell(output.doc));
+    }
+    let mut page = page.to_owned();
+    for (name, table) in [("inputs", inputs), ("outputs", outputs)] {
+        let head = format!("<!-- {name} -->\n");
+        let (before, rest) = page.split_once(&head).unwrap();
+        let (_, after) = rest.split_once("<!-- end -->").unwrap();
+        page = format!("{before}{head}{table}<!-- end -->{after}");
+    }
+    page
 }
 
 /// The page of all codes.

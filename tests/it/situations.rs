@@ -1,4 +1,4 @@
-//! docs/what-happens-if.md: every situation names a test that is there.
+//! docs/what-happens-if.md and docs/ci.md: every situation names a test that is there.
 
 use std::collections::BTreeSet;
 
@@ -47,4 +47,25 @@ fn every_situation_has_a_test() {
         wrong.extend(named.iter().filter(|n| !known.contains(**n)).map(|n| format!("{title}: there is no test {n}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// docs/ci.md answers 45 complaints, each by a test, or says why there is none.
+#[test]
+fn every_complaint_has_a_test_or_a_reason() {
+    let page = repo::text("docs/ci.md");
+    let known = tests();
+    let rows: Vec<Vec<&str>> = page
+        .lines()
+        .filter(|l| l.starts_with("| C"))
+        .map(|l| l.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let numbers: Vec<String> = (1..=45).map(|n| format!("C{n}")).collect();
+    assert_eq!(rows.iter().map(|r| r[0]).collect::<Vec<_>>(), numbers);
+    for row in &rows {
+        assert!(row.len() == 4 && row.iter().all(|cell| !cell.is_empty()), "{row:?}");
+        let named: Vec<&str> = row[3].split('`').skip(1).step_by(2).collect();
+        assert!(named.iter().all(|n| known.contains(*n)), "{}: there is no test {}", row[0], row[3]);
+        let reasoned = ["does not apply", "cannot be tried before the first release"].contains(&row[3]);
+        assert!(!named.is_empty() || reasoned, "{row:?}");
+    }
 }

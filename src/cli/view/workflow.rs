@@ -86,6 +86,49 @@ pub fn outputs(values: &BTreeMap<&'static str, String>) -> String {
 mod tests {
     use super::*;
 
+    fn remark(level: Level, message: &str) -> Annotation {
+        let (code, title) = ("a.b".to_owned(), "x, y: z".to_owned());
+        Annotation { level, file: Some("a,b.md".into()), line: 3, column: 1, code, title, message: message.into() }
+    }
+
+    #[test]
+    fn ten_remarks_of_a_level_are_the_most_and_the_gravest_come_first() {
+        let all: Vec<Annotation> =
+            [Level::Warning, Level::Error].iter().flat_map(|l| (0..30).map(|_| remark(*l, "m"))).collect();
+        let text = annotations(&all);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 20);
+        assert!(lines[..10].iter().all(|l| l.starts_with("::error ")) && lines[9].contains("and 21 more"), "{text}");
+        assert!(lines[10..].iter().all(|l| l.starts_with("::warning ")), "{text}");
+    }
+
+    #[test]
+    fn a_remark_is_one_command_whatever_it_says() {
+        let text = annotations(&[remark(Level::Error, "100%\r\n::add-mask::x")]);
+        let wanted = "::error file=a%2Cb.md,line=3,col=1,title=checkfu a.b%3A x%2C y%3A z::";
+        assert!(text.starts_with(wanted) && text.lines().count() == 1, "{text}");
+        assert!(text.contains("100%25") && text.contains("%0A::add-mask::x"), "{text}");
+        assert_eq!(log("##[error]x").matches("##[").count(), 0);
+    }
+
+    #[test]
+    fn a_summary_stays_below_what_the_runner_takes_with_what_is_there() {
+        let long = "é line\n".repeat(200_000);
+        for held in [0, 10, 999_000] {
+            let text = summary(&long, held);
+            assert!(text.len() as u64 + held <= SUMMARY, "{held}");
+            assert!(text.ends_with("left out here.**\n"), "{held}");
+        }
+        assert_eq!(summary(&long, SUMMARY), "");
+        assert_eq!(summary("short", 0), "short\n");
+    }
+
+    #[test]
+    fn an_output_is_one_line() {
+        let all = BTreeMap::from([("changes", "true".to_owned()), ("plan-file", "a\nexit-code=0".to_owned())]);
+        assert_eq!(outputs(&all), "changes=true\nplan-file=a exit-code=0\n");
+    }
+
     #[test]
     fn a_summary_that_is_cut_closes_what_it_has_open() {
         assert_eq!(summary("# a", 0), "# a\n");
