@@ -30,7 +30,7 @@ pub struct Hunk {
     pub from_top: bool,
 }
 
-/// A line, no longer than [`COLUMNS`].
+/// A line, no longer than 100 columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// What it says; `Gap` for a remark, `Changed` for words.
